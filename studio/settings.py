@@ -1,0 +1,151 @@
+"""Django's settings. What a deployment may choose comes from `environment.py`; the rest is decided here."""
+
+import os
+from typing import Any
+
+from studio.data_folder import kept_secret
+from studio.environment import CHECKOUT, PACKAGE, read_environment
+
+ENVIRONMENT = read_environment(os.environ)
+
+# In a checkout templates and bundle stand at the top level; a wheel carries both inside the package.
+TEMPLATES_DIR = CHECKOUT / "templates" if CHECKOUT else PACKAGE / "templates"
+STATIC_DIR = CHECKOUT / "static" / "dist" if CHECKOUT else PACKAGE / "static"
+
+STUDIO_DATA = ENVIRONMENT.data
+STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
+
+DEBUG = ENVIRONMENT.debug
+SECRET_KEY = ENVIRONMENT.secret_key or kept_secret(STUDIO_DATA)
+ALLOWED_HOSTS = ["127.0.0.1", "localhost", "[::1]", *ENVIRONMENT.hosts]
+CSRF_TRUSTED_ORIGINS = list(ENVIRONMENT.origins)
+
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "studio",
+]
+MIDDLEWARE = [
+    "studio.middleware.SecurityHeaders",  # outermost, so that static files and errors carry them too
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+]
+ROOT_URLCONF = "studio.urls"
+WSGI_APPLICATION = "studio.wsgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [TEMPLATES_DIR],
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.template.context_processors.i18n",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    }
+]
+
+DATABASES: dict[str, dict[str, Any]]
+if ENVIRONMENT.database:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.postgresql",
+            "NAME": ENVIRONMENT.database.name,
+            "USER": ENVIRONMENT.database.user,
+            "PASSWORD": ENVIRONMENT.database.password,
+            "HOST": ENVIRONMENT.database.host,
+            "PORT": ENVIRONMENT.database.port,
+            "OPTIONS": dict(ENVIRONMENT.database.options),
+            "CONN_MAX_AGE": 60,
+            "CONN_HEALTH_CHECKS": True,
+        }
+    }
+else:
+    DATABASES = {
+        "default": {
+            "ENGINE": "django.db.backends.sqlite3",
+            "NAME": STUDIO_DATA / "studio.sqlite3",
+            "OPTIONS": {
+                # Together these lost nothing and never met a lock with eight writers and kill -9;
+                # Django's defaults met «database is locked» in half of the writes.
+                "timeout": 20,
+                "transaction_mode": "IMMEDIATE",
+                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+            },
+        }
+    }
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+LOGIN_URL = "signin"
+LOGIN_REDIRECT_URL = "/"
+LOGOUT_REDIRECT_URL = "signin"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in ("UserAttributeSimilarityValidator", "MinimumLengthValidator", "CommonPasswordValidator")
+]
+
+LANGUAGE_CODE = "en"
+LANGUAGES = [("en", "English"), ("ja", "日本語")]
+LOCALE_PATHS = [PACKAGE / "locale"]
+USE_I18N = True
+USE_TZ = True
+TIME_ZONE = ENVIRONMENT.time_zone
+
+STATIC_URL = "/static/"
+# The wheel's bundle lies where the finder of app folders looks anyway.
+STATICFILES_DIRS = [STATIC_DIR] if CHECKOUT else []
+STORAGES = {
+    "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+WHITENOISE_USE_FINDERS = True  # no collectstatic step
+
+# Browsers drop Secure and `__Host-` cookies on plain http, so a local studio must do without them.
+_https = ENVIRONMENT.https
+SESSION_COOKIE_NAME = "__Host-studio-session" if _https else "studio-session"
+SESSION_COOKIE_SECURE = _https
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_NAME = "__Host-studio-csrf" if _https else "studio-csrf"
+CSRF_COOKIE_SECURE = _https
+CSRF_COOKIE_HTTPONLY = True
+CSRF_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_NAME = "studio-language"
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SECURE = _https
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+SECURE_CONTENT_TYPE_NOSNIFF = True
+SECURE_REFERRER_POLICY = "same-origin"
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
+X_FRAME_OPTIONS = "DENY"
+SECURE_SSL_REDIRECT = _https
+SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # probes ask the server itself, not the proxy before it
+# The studio speaks plain http itself: an https origin means that a proxy stands before it.
+SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
+SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = _https
+SILENCED_SYSTEM_CHECKS = ["security.W021"]  # preloading binds a whole domain: its owner's choice, not ours
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": "WARNING"},
+    "loggers": {"django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False}},
+}
