@@ -1,0 +1,261 @@
+"""Every exception of the builder.
+
+All of them are a ``BuilderError``: they carry a message code, its values, and a line where
+one is known, so that a page can say the same thing in Japanese. Members also inherit the
+type that the API contract names, so that callers written against it catch them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import jinja2
+from pydantic import ValidationError
+from pydantic_core import InitErrorDetails, PydanticCustomError
+
+from builder.messages import Language, advise, message, say
+
+# --- texts fixed by the contract: the English is to the byte -----------------------------
+
+SYNTAX = message(
+    "template-syntax",
+    "Jinja2 template syntax error at line {line}: {reason}",
+    "Jinja2テンプレートの構文エラー（{line}行目）: {reason}",
+)
+TEMPLATE = message(
+    "template-error",
+    "Jinja2 template error: {reason}",
+    "Jinja2テンプレートエラー: {reason}",
+)
+TIMEZONE = message(
+    "timezone-invalid",
+    "Invalid timezone in TZ environment variable: {value}."
+    " Valid examples: 'UTC', 'Asia/Tokyo', 'America/New_York'",
+    "環境変数TZのタイムゾーンが正しくありません: {value}。例: 'UTC', 'Asia/Tokyo', 'America/New_York'",
+)
+POSITION = message("position-invalid", "Invalid position", "順位の値が正しくありません")
+TOTAL_TEAMS = message("total-teams-invalid", "Invalid total_teams", "チーム数の値が正しくありません")
+WORKSPACE_MISSING = message(
+    "workspace-missing",
+    "Workspace does not exist: {path}",
+    "ワークスペースがありません: {path}",
+    fix_en="Check the path, or make the folder and run `python -m builder init {path}`.",
+    fix_ja="パスを確認するか、フォルダを作って `python -m builder init {path}` を実行してください。",
+)
+
+
+class BuilderError(Exception):
+    """Whatever the builder refuses or cannot do; ``str()`` is the English sentence."""
+
+    code: str
+    params: dict[str, str | int]
+    line: int | None
+
+    def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
+        super().__init__(say(code, params))
+        self._describe(code, line, params)
+
+    def _describe(self, code: str, line: int | None, params: dict[str, str | int]) -> None:
+        self.code, self.line, self.params = code, line, params
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Exceptions cross threads and processes; the default would lose the keyword values.
+        return _rebuild, (type(self), self.code, self.line, self.params)
+
+    def text(self, language: Language = "en") -> str:
+        return say(self.code, self.params, language)
+
+    def advice(self, language: Language = "en") -> str:
+        return advise(self.code, self.params, language)
+
+
+def _rebuild(
+    kind: type[BuilderError], code: str, line: int | None, params: dict[str, str | int]
+) -> BuilderError:
+    return kind(code, line=line, **params)
+
+
+# --- templates ---------------------------------------------------------------------------
+
+
+class TemplateFailure(BuilderError, jinja2.TemplateError):
+    """A template that does not parse, or fails while it renders."""
+
+    def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
+        jinja2.TemplateError.__init__(self, say(code, params))
+        self._describe(code, line, params)
+
+    # Jinja2's own classes compute message and __str__ from other state; ours say their sentence.
+    @property
+    def message(self) -> str:
+        return self.text()
+
+
+class TemplateSyntaxFailure(TemplateFailure, jinja2.TemplateSyntaxError):
+    """The template is not valid Jinja2."""
+
+    def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
+        jinja2.TemplateSyntaxError.__init__(self, say(code, params), line or 1)
+        self._describe(code, line, params)
+
+    __str__ = BuilderError.__str__
+    __reduce__ = BuilderError.__reduce__
+
+
+class UndefinedFailure(TemplateFailure, jinja2.UndefinedError):
+    """The template names something that has no value."""
+
+
+class TimezoneError(BuilderError, ValueError):
+    """The time zone is none that the zone database knows."""
+
+
+class PositionError(BuilderError, ValueError):
+    """A rank that cannot be."""
+
+
+class WorkspaceMissing(BuilderError, FileNotFoundError):
+    """The workspace folder does not exist."""
+
+
+# --- input that does not validate --------------------------------------------------------
+
+
+class InvalidInput(BuilderError, ValidationError):
+    """Settings or a context that break a rule; a pydantic ``ValidationError`` as well.
+
+    ``field`` is the dotted path of the first field that is wrong; ``errors()`` has them all.
+    """
+
+    field: str
+
+    @classmethod
+    def of(
+        cls, title: str, code: str, *, field: str = "", line: int | None = None, **params: str | int
+    ) -> Self:
+        """One problem of our own finding."""
+        sentence = say(code, params)
+        detail = InitErrorDetails(
+            type=PydanticCustomError("value_error", "{sentence}", {"sentence": sentence}),
+            loc=tuple(field.split(".")) if field else (),
+            input=None,
+        )
+        return cls._made(title, [detail], field, code, line, params)
+
+    @classmethod
+    def wrap(cls, error: ValidationError, code: str, *, line: int | None = None, **params: str | int) -> Self:
+        """Pydantic's findings, all kept; the sentence names the first."""
+        details: list[InitErrorDetails] = [
+            InitErrorDetails(
+                type=PydanticCustomError("value_error", "{sentence}", {"sentence": _plain(found["msg"])}),
+                loc=found["loc"],
+                input=found["input"],
+            )
+            for found in error.errors()
+        ]
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        return cls._made(
+            error.title,
+            details,
+            field,
+            code,
+            line,
+            {"field": field, "reason": _plain(first["msg"]), **params},
+        )
+
+    @classmethod
+    def _made(
+        cls,
+        title: str,
+        details: Sequence[InitErrorDetails],
+        field: str,
+        code: str,
+        line: int | None,
+        params: dict[str, str | int],
+    ) -> Self:
+        made = cls.from_exception_data(title, list(details))
+        made.field = field
+        made._describe(code, line, params)
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuild_invalid, (type(self), self.title, self.field, self.code, self.line, self.params)
+
+
+def _rebuild_invalid(
+    kind: type[InvalidInput],
+    title: str,
+    field: str,
+    code: str,
+    line: int | None,
+    params: dict[str, str | int],
+) -> InvalidInput:
+    made = kind.of(title, code, field=field, line=line, **{k: v for k, v in params.items() if k != "field"})
+    made.params = params
+    return made
+
+
+def _plain(sentence: str) -> str:
+    """Pydantic puts its own words before ours; the contract's text stands alone."""
+    return sentence.removeprefix("Value error, ")
+
+
+class SettingsError(InvalidInput):
+    """The workspace's settings cannot be used."""
+
+
+class ContextError(InvalidInput):
+    """A context that breaks a rule; ``field`` says which part of it."""
+
+
+CONTEXT_INVALID = message(
+    "context-invalid",
+    "{field}: {reason}",
+    "{field}: {reason}",
+)
+
+# --- the jail ----------------------------------------------------------------------------
+
+
+class JailError(BuilderError):
+    """A job that did not come back from its worker process."""
+
+
+class LimitExceeded(JailError):
+    """A job that was ended because it met a limit; ``limit`` is its name."""
+
+    @property
+    def limit(self) -> str:
+        return str(self.params["limit"])
+
+
+class JailUnavailable(JailError):
+    """There is no worker to do the job: the pool is closed, busy beyond its wait, or cannot start."""
+
+
+# --- the leaderboard ---------------------------------------------------------------------
+
+
+class LeaderboardError(BuilderError):
+    """The workspace's database cannot be read."""
+
+
+# --- the prompt file ---------------------------------------------------------------------
+
+
+class PromptFileError(BuilderError):
+    """The prompt file cannot be read, merged or written."""
+
+
+class PromptFileConflict(PromptFileError):
+    """The file on disk is not the one that was expected; nothing was written."""
+
+
+# --- diff --------------------------------------------------------------------------------
+
+
+class DiffTooLarge(BuilderError):
+    """The texts are larger than a person could compare."""

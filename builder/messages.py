@@ -1,0 +1,50 @@
+"""What the builder says to a person, in English and Japanese, one entry for each code."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Language = Literal["en", "ja"]
+
+
+@dataclass(frozen=True)
+class Wording:
+    """One sentence in both languages; ``{name}`` marks a value that is put in."""
+
+    en: str
+    ja: str
+
+    def fill(self, language: Language, params: dict[str, str | int]) -> str:
+        text = self.ja if language == "ja" else self.en
+        for name, value in params.items():
+            # Not str.format: values and sentences hold braces of their own ({{ user_prompt }}).
+            text = text.replace("{" + name + "}", str(value))
+        return text
+
+
+@dataclass(frozen=True)
+class Message:
+    """What happened and, where there is something to do about it, what to do next."""
+
+    text: Wording
+    suggestion: Wording | None = None
+
+
+MESSAGES: dict[str, Message] = {}
+
+
+def message(code: str, en: str, ja: str, *, fix_en: str = "", fix_ja: str = "") -> str:
+    """Register a message under its code and return the code."""
+    if code in MESSAGES:
+        raise ValueError(f"message code {code!r} is registered twice")
+    MESSAGES[code] = Message(Wording(en, ja), Wording(fix_en, fix_ja) if fix_en else None)
+    return code
+
+
+def say(code: str, params: dict[str, str | int], language: Language = "en") -> str:
+    return MESSAGES[code].text.fill(language, params)
+
+
+def advise(code: str, params: dict[str, str | int], language: Language = "en") -> str:
+    """What to do about it; an empty text where there is nothing to add."""
+    suggestion = MESSAGES[code].suggestion
+    return suggestion.fill(language, params) if suggestion else ""
