@@ -1,0 +1,25 @@
+"""The studio's settings for tests: nothing of the developer's own data or environment, and faster passwords."""
+
+import atexit
+import os
+import shutil
+import tempfile
+
+for _name in [name for name in os.environ if name.startswith("STUDIO_")]:
+    if _name != "STUDIO_REQUIRE_BROWSER":
+        del os.environ[_name]
+# A folder for each run, so that two runs at once do not meet in one database.
+_data = tempfile.mkdtemp(prefix="prompt-studio-test-")
+os.environ["STUDIO_DATA"] = _data
+atexit.register(shutil.rmtree, _data, ignore_errors=True)
+
+from studio.settings import *  # noqa: E402, F403
+from studio.settings import DATABASES, STUDIO_DATA  # noqa: E402
+
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A file, as in real life: in memory there is no WAL, and a live server's threads would share one connection.
+    DATABASES["default"]["TEST"] = {"NAME": STUDIO_DATA / "test.sqlite3"}
+else:
+    # The process id keeps two runs against one server apart.
+    DATABASES["default"]["TEST"] = {"NAME": f"test_studio_{os.getpid()}"}
