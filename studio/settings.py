@@ -38,10 +38,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "studio.middleware.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "studio.middleware.Problems",
 ]
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
@@ -55,6 +56,7 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
+                "studio.layout.layout",
             ],
         },
     }
@@ -80,6 +82,7 @@ else:
         "default": {
             "ENGINE": "django.db.backends.sqlite3",
             "NAME": STUDIO_DATA / "studio.sqlite3",
+            "CONN_MAX_AGE": None,  # the server's threads live as long as it does
             "OPTIONS": {
                 # Together these lost nothing and never met a lock with eight writers and kill -9;
                 # Django's defaults met «database is locked» in half of the writes.
@@ -125,6 +128,7 @@ CSRF_COOKIE_NAME = "__Host-studio-csrf" if _https else "studio-csrf"
 CSRF_COOKIE_SECURE = _https
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
+CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
 LANGUAGE_COOKIE_NAME = "studio-language"
 LANGUAGE_COOKIE_HTTPONLY = True
 LANGUAGE_COOKIE_SECURE = _https
@@ -147,5 +151,8 @@ LOGGING = {
     "formatters": {"line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": "WARNING"},
-    "loggers": {"django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False}},
+    "loggers": {
+        "django": {"handlers": ["stderr"], "level": "WARNING", "propagate": False},
+        "waitress.queue": {"level": "ERROR"},  # it warns of every request that waits for a moment
+    },
 }

@@ -1,4 +1,4 @@
-"""The studio's settings for tests: nothing of the developer's own data or environment, and faster passwords."""
+"""The studio's settings for tests: none of the developer's own data or environment, and fast passwords."""
 
 import atexit
 import os
@@ -18,7 +18,7 @@ from studio.settings import DATABASES, STUDIO_DATA  # noqa: E402
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
-    # A file, as in real life: in memory there is no WAL, and a live server's threads would share one connection.
+    # A file, as in real life: in memory there is no WAL, and a live server's threads share one connection.
     DATABASES["default"]["TEST"] = {"NAME": STUDIO_DATA / "test.sqlite3"}
 else:
     # The process id keeps two runs against one server apart.

@@ -1,0 +1,25 @@
+"""`manage.py link`: another way in."""
+
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import DatabaseError
+
+from studio.signin_link import signin_link
+
+
+class Command(BaseCommand):
+    """Print a fresh sign-in link."""
+
+    help = "Print a fresh link to sign in with; it is good once."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The data folder, where it is not the usual one."""
+        parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """One line, so that it can be piped."""
+        try:
+            self.stdout.write(signin_link())
+        except DatabaseError as error:
+            raise CommandError("There is no database yet: start the studio first.") from error

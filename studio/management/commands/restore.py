@@ -1,0 +1,38 @@
+"""`manage.py restore FILE`."""
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+from studio.backup import BackupError, check, restore
+from studio.data_folder import make_data_folder
+from studio.database import bring_up_to_date, is_empty, keep_copy
+
+
+class Command(BaseCommand):
+    """Restore the database."""
+
+    help = "Put a backup in the database's place, after checking it; what was there before is kept."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """The file to read."""
+        parser.add_argument("file", type=Path, metavar="FILE")
+        parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check first, so that a bad file costs nothing; then keep, replace, migrate."""
+        from django.conf import settings
+
+        make_data_folder(settings.STUDIO_DATA)
+        try:
+            check(options["file"])
+            if not is_empty():
+                self.stdout.write(f"The database as it was is kept in {keep_copy('restore')}.")
+            manifest = restore(options["file"])
+            bring_up_to_date()
+        except BackupError as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(
+            f"The database of {manifest.made_at:%Y-%m-%d %H:%M} UTC is restored. Everybody signs in anew."
+        )

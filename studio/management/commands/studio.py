@@ -1,0 +1,106 @@
+"""`manage.py studio`: from whatever state the data is in to a page in the browser."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from argparse import ArgumentTypeError
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError
+
+from studio.backup import BackupError
+from studio.data_folder import make_data_folder
+from studio.database import bring_up_to_date, is_empty
+from studio.server import AddressError, base_url, listen, serve
+from studio.signin_link import remember_address, signin_link
+
+
+class Command(BaseCommand):
+    """Start the studio."""
+
+    help = "Start Prompt Studio and print a link to sign in with."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Where to listen, where the data is, and what to leave out."""
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
+        parser.add_argument("--port", type=_port, default=8000, help="port to listen on (8000)")
+        parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
+        parser.add_argument("--no-demo", action="store_true", help="begin empty, without the demo")
+        parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Take the port, bring the data up to date, serve."""
+        make_data_folder(settings.STUDIO_DATA)
+        try:
+            # The port comes first: a second start by mistake must not migrate under the first.
+            server = listen(options["host"], options["port"])
+            self._prepare(settings.STUDIO_DATA, demo=not options["no_demo"])
+        except (AddressError, BackupError) as error:
+            raise CommandError(str(error)) from error
+        except OperationalError as error:
+            raise CommandError(f"The database cannot be used: {str(error).strip()}") from error
+        self._announce(server, browser=not options["no_browser"])
+        from studio.wsgi import application
+
+        serve(server, application, behind_proxy=settings.ENVIRONMENT.https)
+        self.stdout.write("Stopped.")
+
+    def _prepare(self, data: Path, demo: bool) -> None:
+        # The mark outlives a kill between the first migration and the end of loading the demo.
+        pending = data / "demo-pending"
+        if demo and is_empty():
+            pending.touch()
+        if not demo:
+            pending.unlink(missing_ok=True)
+        if kept := bring_up_to_date():
+            self.stdout.write(f"The database is of an older version; as it was, it is kept in {kept}.")
+        if pending.exists():
+            from studio.demo import load_demo
+
+            self.stdout.write("Loading the demo …")
+            load_demo(data)
+            pending.unlink()
+
+    def _announce(self, server: socket.socket, browser: bool) -> None:
+        address = base_url(server)
+        host = server.getsockname()[0]
+        settings.ALLOWED_HOSTS.append(f"[{host}]" if ":" in host else host)
+        if host in ("0.0.0.0", "::") and not settings.ENVIRONMENT.origins:
+            self.stdout.write("Other machines are let in once STUDIO_ORIGINS names the address they use.")
+        remember_address(settings.STUDIO_DATA, address)
+        link = signin_link()
+        self.stdout.write(
+            "Prompt Studio is ready. Sign in with this link; it is good once, «link» prints a fresh one:\n\n"
+            f"    {link}\n\nCtrl-C stops the studio."
+        )
+        self.stdout.flush()
+        if browser and urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
+            open_browser(link)
+
+
+def open_browser(link: str) -> None:
+    """Show the link in the desktop's browser; without a desktop, do nothing."""
+    if sys.platform == "darwin":
+        opener = None if "SSH_CONNECTION" in os.environ else "open"
+    else:
+        opener = "xdg-open" if {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys() else None
+    if opener and (program := shutil.which(opener)):
+        subprocess.Popen(
+            [program, link],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C here must not close the browser
+        )
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text[:9]) <= 65535):
+        raise ArgumentTypeError(f"{text!r} is not a port: write a number from 1 to 65535.")
+    return int(text)

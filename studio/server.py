@@ -1,0 +1,84 @@
+"""The web server: one process with threads, which ends as one."""
+
+import errno
+import signal
+import socket
+import sys
+from types import FrameType
+from typing import TYPE_CHECKING, Any
+
+from waitress.server import create_server
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+THREADS = 16  # a streamed answer holds one for as long as it lasts
+MAX_BODY = 32 * 1024 * 1024
+
+
+class AddressError(Exception):
+    """The server cannot listen where it was told to; the text says what to do."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Take the address; from here on nobody else can have it."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError) as error:
+        raise AddressError(f"{host!r} is not an address of this machine: try --host 127.0.0.1.") from error
+    family, kind, protocol, _, address = found[0]
+    server = socket.socket(family, kind, protocol)
+    try:
+        server.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+        )  # a restart need not wait for old connections
+        server.bind(address)
+        server.listen(128)
+    except OSError as error:
+        server.close()
+        if error.errno == errno.EADDRINUSE:
+            raise AddressError(
+                f"Port {port} of {host} is taken, perhaps by another studio: "
+                f"end that one, or choose another port with --port {port + 1 if port < 65535 else 8000}."
+            ) from error
+        if error.errno == errno.EACCES:
+            raise AddressError(
+                f"This user may not use port {port}: choose one above 1023 with --port."
+            ) from error
+        raise AddressError(
+            f"{host} port {port} cannot be used ({error.strerror}): try --host 127.0.0.1."
+        ) from error
+    return server
+
+
+def base_url(server: socket.socket) -> str:
+    """The address to type into a browser on this machine."""
+    host, port = server.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def serve(server: socket.socket, application: "WSGIApplication", behind_proxy: bool) -> None:
+    """Answer requests until Ctrl-C or SIGTERM."""
+    # Only the proxy that an https origin implies is believed about scheme and client address.
+    proxy: dict[str, Any] = (
+        {"trusted_proxy": "*", "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"}}
+        if behind_proxy
+        else {}
+    )
+    waitress = create_server(
+        application,
+        sockets=[server],
+        threads=THREADS,
+        max_request_body_size=MAX_BODY,
+        send_bytes=1,  # streamed answers go out at once instead of in blocks of 18 kB
+        clear_untrusted_proxy_headers=True,
+        ident=None,
+        **proxy,
+    )
+    signal.signal(signal.SIGTERM, _end)
+    waitress.run()  # returns after Ctrl-C, when the requests under way are done
+
+
+def _end(number: int, frame: FrameType | None) -> None:
+    sys.exit(0)
