@@ -1,6 +1,10 @@
 """The one app of the project."""
 
+from typing import Any
+
 from django.apps import AppConfig
+from django.db import connections
+from django.db.models.signals import post_migrate
 
 
 class StudioConfig(AppConfig):
@@ -8,3 +12,13 @@ class StudioConfig(AppConfig):
 
     name = "studio"
     default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        """Immutable rows get their triggers back after every migrate."""
+        post_migrate.connect(_protect_immutable_rows, sender=self)
+
+
+def _protect_immutable_rows(using: str, **kwargs: Any) -> None:
+    from studio.models.immutable import install_triggers
+
+    install_triggers(connections[using])

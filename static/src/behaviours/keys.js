@@ -1,0 +1,28 @@
+// data-keys="g p": pressing the keys one after the other follows the link, presses the button or focuses the field.
+let pressed = [];
+let forget;
+
+function inText(target) {
+  return target.closest("input, textarea, select, [contenteditable]:not([contenteditable='false'])");
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key.length !== 1 || inText(event.target)) return;
+  clearTimeout(forget);
+  pressed = [...pressed, event.key].slice(-2);
+  forget = setTimeout(() => (pressed = []), 1200);
+  for (const keys of [pressed.join(" "), event.key]) {
+    const element = document.querySelector(`[data-keys="${CSS.escape(keys)}"]`);
+    if (!element) continue;
+    event.preventDefault();
+    pressed = [];
+    if (element.matches("input, textarea, select")) {
+      element.focus();
+      element.select?.();
+    } else {
+      element.click();
+    }
+    return;
+  }
+});

@@ -1,0 +1,166 @@
+"""The sample contexts that the studio ships: the situations a prompt should be tried in."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import pgettext_lazy
+
+from builder.models import RankingEntry, RoundPromptContext, RoundState
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A context before it is stored; name and description are English there and translated on the page."""
+
+    slug: str
+    name: Promise
+    description: Promise
+    context: RoundPromptContext
+    submission: str
+
+
+_TASK = (
+    "国内の蓄電池リサイクル市場について、規模・主要企業・規制の動きを調査し、参入の可否を提案してください。"
+)
+_EXECUTION = "7b1d6c52-4c1e-4a57-9f3b-2f0d8a6e1c90"
+
+_DRAFTS = (
+    "# 蓄電池リサイクル市場の概観\n\n- 市場規模: 2025年で約1,200億円（推計）\n- 主要企業: 4社\n- 規制: 未調査",
+    "# 蓄電池リサイクル市場\n\n規模は約1,200億円（経済産業省、2026年3月）。主要企業4社の処理能力を比較した。\n規制は資源有効利用促進法の改正が中心。",
+    "# 提案\n\n三行要約: 市場は年18%で伸びる。前処理が供給の隘路。小規模な前処理拠点からの参入を勧める。",
+    "# 提案（改訂）\n\n前処理拠点の投資額を3案で比較し、回収年数を示した。規制改正の施行日を追記した。",
+)
+_SCORES = (62.5, 74.25, 81.0, 84.75)
+_COMMENTS = ("規制の記述がない", "出典の日付が一部ない", "投資額の根拠が弱い", "結論が明確で読みやすい")
+
+
+def _history(rounds: int) -> list[RoundState]:
+    return [
+        RoundState(
+            round_number=number,
+            submission_content=draft,
+            evaluation_score=score,
+            score_details={
+                "overall_score": score,
+                "metrics": [
+                    {"metric_name": "Accuracy", "score": score + 2, "evaluator_comment": comment},
+                    {"metric_name": "Coverage", "score": score - 2, "evaluator_comment": "論点は揃っている"},
+                ],
+            },
+        )
+        for number, draft, score, comment in zip(
+            range(1, rounds + 1), _DRAFTS, _SCORES, _COMMENTS, strict=False
+        )
+    ]
+
+
+def _context(number: int, **more: object) -> RoundPromptContext:
+    return RoundPromptContext.model_validate(
+        {
+            "user_prompt": _TASK,
+            "round_number": number,
+            "round_history": _history(number - 1),
+            "team_id": "team-001",
+            "team_name": "調査班 Alpha",
+            "execution_id": _EXECUTION,
+            **more,
+        }
+    )
+
+
+def _ranking(*own_first: float) -> list[RankingEntry]:
+    names = {
+        "team-001": "調査班 Alpha",
+        "team-002": "Team Beta",
+        "team-003": "分析班 Gamma",
+        "team-004": "Delta",
+    }
+    scores = sorted(zip(own_first, names.items(), strict=True), key=lambda row: -row[0])
+    return [
+        RankingEntry(team_id=team, team_name=name, max_score=score, total_rounds=4)
+        for score, (team, name) in scores
+    ]
+
+
+_LONG = "\n\n".join(
+    f"## 節 {number}\n" + "処理能力、回収率、輸送費を都道府県ごとに比較した結果を示す。" * 24
+    for number in range(1, 13)
+)
+_TRICKY = """{{ not_a_variable }} と {% if %} は、提出文ではただの文字です。
+<script>alert("HTML")</script> <b>太字</b> & "引用" 'quote' \\n \\"""
+_TRICKY += "\n絵文字 🏆👩‍🔬🇯🇵、結合文字 が、全角　空白、\tタブ、{# コメント #}"
+
+SAMPLES = (
+    Sample(
+        "round-1",
+        pgettext_lazy("sample context", "Round 1"),
+        pgettext_lazy("sample context", "The start: a task, no history, no ranking."),
+        _context(1),
+        _DRAFTS[0],
+    ),
+    Sample(
+        "round-2",
+        pgettext_lazy("sample context", "Round 2 with history"),
+        pgettext_lazy("sample context", "One round behind it, three other teams on the board."),
+        _context(2, ranking=_ranking(62.5, 71.0, 58.25, 60.0)),
+        _DRAFTS[1],
+    ),
+    Sample(
+        "round-5-first",
+        pgettext_lazy("sample context", "Round 5, first place"),
+        pgettext_lazy(
+            "sample context", "Four rounds of history and the lead: should the team still change anything?"
+        ),
+        _context(5, ranking=_ranking(84.75, 82.5, 79.0, 66.25)),
+        _DRAFTS[3],
+    ),
+    Sample(
+        "round-5-last",
+        pgettext_lazy("sample context", "Round 5, last place"),
+        pgettext_lazy("sample context", "The same four rounds, but every other team is ahead."),
+        _context(5, ranking=_ranking(84.75, 96.5, 91.0, 88.25)),
+        _DRAFTS[3],
+    ),
+    Sample(
+        "no-ranking",
+        pgettext_lazy("sample context", "Round 3 without ranking"),
+        pgettext_lazy("sample context", "History, but nobody is on the board: does the prompt leave a hole?"),
+        _context(3, ranking=[]),
+        _DRAFTS[2],
+    ),
+    Sample(
+        "long-submissions",
+        pgettext_lazy("sample context", "Very long submissions"),
+        pgettext_lazy(
+            "sample context", "Two rounds of about nine thousand characters each: does the task drown?"
+        ),
+        _context(
+            3,
+            ranking=_ranking(77.0, 71.0, 58.25, 60.0),
+            round_history=[
+                RoundState(round_number=1, submission_content=_LONG, evaluation_score=70.5),
+                RoundState(
+                    round_number=2, submission_content=_LONG.replace("節", "章"), evaluation_score=77.0
+                ),
+            ],
+        ),
+        _LONG,
+    ),
+    Sample(
+        "braces-html-emoji",
+        pgettext_lazy("sample context", "Braces, HTML and emoji"),
+        pgettext_lazy("sample context", "Text that looks like a template or a page must arrive as it is."),
+        _context(
+            2,
+            user_prompt=_TRICKY,
+            team_name="<i>Alpha</i> {{ team }} 🦊",
+            round_history=[RoundState(round_number=1, submission_content=_TRICKY, evaluation_score=-3.5)],
+            ranking=[
+                RankingEntry(
+                    team_id="team-001", team_name="<i>Alpha</i> {{ team }} 🦊", max_score=-3.5, total_rounds=1
+                )
+            ],
+        ),
+        _TRICKY,
+    ),
+)

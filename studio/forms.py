@@ -1,0 +1,61 @@
+"""Input from people, made clean."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.validators import MaxLengthValidator
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from studio.layout import THEMES
+from studio.problems import Problem
+
+
+class SearchForm(forms.Form):
+    """The search box above a list."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=200,
+        label=_("Search"),
+        error_messages={"max_length": _("Search for at most %(limit_value)d characters.")},
+    )
+
+
+class PromptSearchForm(SearchForm):
+    """Sets by text and tag."""
+
+    tag = forms.CharField(required=False, max_length=40, label=_("Tag"))
+
+
+class HistoryForm(forms.Form):
+    """Which stretch of a history to show: what is older than this version number."""
+
+    before = forms.IntegerField(required=False, min_value=1, max_value=10**9, label=_("Before version"))
+
+
+class ThemeForm(forms.Form):
+    """The switch between light and dark."""
+
+    theme = forms.ChoiceField(choices=[(theme, theme) for theme in THEMES], label=_("Theme"))
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Nobody's name or password is longer, and hashing megabytes would be work for nothing.
+        self.fields["password"].validators.append(MaxLengthValidator(4096))
+        self.fields["password"].widget.attrs["maxlength"] = 4096
+
+
+def clean_or_refuse(form_class: type[forms.Form], data: QueryDict) -> dict[str, Any]:
+    """The clean values of a form that a link filled in; a value that no link of ours has is a 400."""
+    form = form_class(data)
+    if not form.is_valid():
+        field, errors = next(iter(form.errors.items()))
+        label = form.fields[field].label if field in form.fields else field
+        raise Problem(400, f"{label}: {errors[0]}")
+    return form.cleaned_data

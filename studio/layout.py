@@ -1,0 +1,82 @@
+"""What every page shows around its own content: navigation, theme, language, shortcuts."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.translation import gettext as _
+
+Theme = Literal["system", "light", "dark"]
+THEMES: tuple[Theme, ...] = get_args(Theme)
+THEME_COOKIE = "studio-theme"
+
+
+@dataclass(frozen=True)
+class Section:
+    """An entry of the navigation."""
+
+    name: str
+    """The stem that its URLs begin with; also its icon."""
+    title: str
+    url: str
+    keys: str
+    current: bool
+
+
+@dataclass(frozen=True)
+class Shortcut:
+    """Keys, pressed one after the other, and what they do."""
+
+    keys: str
+    does: str
+
+    @property
+    def each_key(self) -> list[str]:
+        return self.keys.split()
+
+
+def sections(path: str = "") -> list[Section]:
+    """The navigation, with the section that holds the path marked."""
+    named = (
+        ("prompts", _("Prompts"), reverse("prompt-list"), "g p"),
+        ("contexts", _("Contexts"), reverse("context-list"), "g c"),
+        ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
+        ("runs", _("Runs"), reverse("run-list"), "g r"),
+    )
+    return [Section(name, title, url, keys, path.startswith(url)) for name, title, url, keys in named]
+
+
+def shortcuts() -> list[tuple[str, list[Shortcut]]]:
+    """Every key of the studio by group; the page of shortcuts shows this list."""
+    go = [
+        Shortcut(section.keys, _("Go to %(section)s") % {"section": section.title}) for section in sections()
+    ]
+    return [
+        (_("Everywhere"), [*go, Shortcut("?", _("Show the keyboard shortcuts"))]),
+        (
+            _("Lists"),
+            [
+                Shortcut("/", _("Search in this list")),
+                Shortcut("j", _("Next row")),
+                Shortcut("k", _("Previous row")),
+                Shortcut("Enter", _("Open the row")),
+            ],
+        ),
+    ]
+
+
+def theme_of(request: HttpRequest) -> Theme:
+    """The theme that the person chose; the system's where they did not."""
+    chosen = request.COOKIES.get(THEME_COOKIE, "system")
+    return chosen if chosen in THEMES else "system"
+
+
+def layout(request: HttpRequest) -> dict[str, Any]:
+    """The context processor behind the base templates."""
+    return {
+        "sections": sections(request.path),
+        "theme": theme_of(request),
+        "themes": [("system", _("System")), ("light", _("Light")), ("dark", _("Dark"))],
+        "csp_nonce": getattr(request, "csp_nonce", ""),
+    }

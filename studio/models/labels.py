@@ -1,0 +1,69 @@
+"""Labels: names that point at a version of a set, and the history of their moves."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+
+from studio.models.immutable import ImmutableModel
+from studio.models.prompts import PromptSet, PromptVersion
+
+
+class LabelManager(models.Manager["Label"]):
+    """Labels move through here, so that no move goes unrecorded."""
+
+    def move(self, name: str, to: PromptVersion, *, by: User, at: datetime) -> "Label":
+        """Point the label of that name at a version of its set; the first move makes the label."""
+        with transaction.atomic():
+            label, made = self.select_for_update().get_or_create(
+                prompt_set=to.prompt_set, name=name, defaults={"version": to, "moved_at": at}
+            )
+            if made or label.version_id != to.pk:
+                LabelMove.objects.create(
+                    prompt_set=to.prompt_set,
+                    name=name,
+                    from_version=None if made else label.version,
+                    to_version=to,
+                    moved_by=by,
+                    moved_at=at,
+                )
+                label.version, label.moved_at = to, at
+                label.save(update_fields=["version", "moved_at"])
+        return label
+
+
+class Label(models.Model):
+    """A name such as ``production`` that says which version of a set counts."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="labels")
+    name = models.SlugField(max_length=40, allow_unicode=True)
+    version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="labels")
+    moved_at = models.DateTimeField()
+
+    objects = LabelManager()
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (
+            models.UniqueConstraint(fields=["prompt_set", "name"], name="label_name_once_per_set"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LabelMove(ImmutableModel):
+    """One move of a label: from where, to where, by whom and when."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="label_moves")
+    name = models.CharField(max_length=40)
+    from_version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    to_version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    moved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    moved_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-moved_at", "-pk")
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.from_version} → {self.to_version}"

@@ -1,0 +1,190 @@
+"""Prompt sets and their versions: identity apart from content."""
+
+import hashlib
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import Self
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from studio.models.immutable import ImmutableModel
+
+
+class NothingChanged(Exception):
+    """The text to save is that of the version it starts from, so no version was made."""
+
+
+class VersionConflict(Exception):
+    """Somebody saved a version since the one this text starts from."""
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The three template texts of a version, named as in MixSeek's prompt file."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 over the three texts; lengths keep their borders apart."""
+        digest = hashlib.sha256()
+        for text in astuple(self):
+            encoded = text.encode()
+            digest.update(b"%d:" % len(encoded) + encoded)
+        return digest.hexdigest()
+
+
+class Tag(models.Model):
+    """A word that groups prompt sets."""
+
+    name = models.CharField(max_length=40, unique=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PromptSetQuerySet(models.QuerySet["PromptSet"]):
+    """The list of sets as pages need it."""
+
+    def for_list(self) -> Self:
+        """The newest change first, with tags, labels and the last version at hand."""
+        last = Q(versions__number=F("revision"))
+        return (
+            self.annotate(
+                last_message=models.FilteredRelation("versions", condition=last),
+            )
+            .annotate(
+                change_message=F("last_message__message"),
+                change_author=F("last_message__author__username"),
+            )
+            .prefetch_related("tags", "labels__version")
+            .order_by("-changed_at", "pk")
+        )
+
+    def search(self, text: str) -> Self:
+        """Sets whose name, address or a tag contains the text."""
+        if not text:
+            return self
+        tagged = Tag.objects.filter(name__icontains=text, prompt_sets=models.OuterRef("pk"))
+        return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
+
+
+class PromptSet(models.Model):
+    """Three templates that belong together, through time."""
+
+    slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
+    name = models.CharField(max_length=120)
+    dialect = models.CharField(max_length=20, default="mixseek")
+    tags = models.ManyToManyField(Tag, related_name="prompt_sets", blank=True)
+    archived = models.BooleanField(default=False)
+    # The newest version's number, and what a save is checked against.
+    revision = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField(db_index=True)
+
+    objects = PromptSetQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("prompt-detail", args=[self.slug])
+
+    @property
+    def latest(self) -> "PromptVersion | None":
+        """The newest version; a set just made has none."""
+        return self.versions.filter(number=self.revision).select_related("author").first()
+
+    def save_version(
+        self,
+        templates: Templates,
+        *,
+        base: int,
+        message: str,
+        author: User,
+        at: datetime,
+        origin: "Origin | None" = None,
+        origin_note: str = "",
+    ) -> "PromptVersion":
+        """Store the next version, made from version ``base`` (0 for the first).
+
+        Raises ``VersionConflict`` where a newer one exists and ``NothingChanged`` for equal text;
+        in both cases nothing is stored.
+        """
+        with transaction.atomic():
+            # The revision is claimed before anything is read: of two writers one finds no row.
+            mine = PromptSet.objects.filter(pk=self.pk, revision=base)
+            if not mine.update(revision=F("revision") + 1, changed_at=at):
+                raise VersionConflict
+            parent = self.versions.filter(number=base).first()
+            content_hash = templates.content_hash
+            if parent is not None and parent.content_hash == content_hash:
+                raise NothingChanged
+            version = PromptVersion.objects.create(
+                prompt_set=self,
+                number=base + 1,
+                team_user_prompt=templates.team_user_prompt,
+                evaluator_user_prompt=templates.evaluator_user_prompt,
+                judgment_user_prompt=templates.judgment_user_prompt,
+                content_hash=content_hash,
+                message=message,
+                author=author,
+                created_at=at,
+                parent=parent,
+                origin=origin or Origin.EDITED,
+                origin_note=origin_note,
+            )
+        self.revision, self.changed_at = version.number, at
+        return version
+
+
+class Origin(models.TextChoices):
+    """How a version came to be."""
+
+    EDITED = "edited", _("Edited here")
+    RESTORED = "restored", _("Restored")
+    IMPORTED = "imported", _("Imported")
+    ADOPTED = "adopted", _("Adopted from a workspace")
+
+
+class PromptVersion(ImmutableModel):
+    """All three templates at one moment; never changed, never deleted."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    team_user_prompt = models.TextField()
+    evaluator_user_prompt = models.TextField()
+    judgment_user_prompt = models.TextField()
+    content_hash = models.CharField(max_length=64, db_index=True)
+    message = models.CharField(max_length=500)
+    author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
+    origin = models.CharField(max_length=20, choices=Origin)
+    origin_note = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ("-number",)
+        constraints = (
+            models.UniqueConstraint(fields=["prompt_set", "number"], name="version_number_once_per_set"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.prompt_set} v{self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("version-detail", args=[self.prompt_set.slug, self.number])
+
+    @property
+    def templates(self) -> Templates:
+        """The three texts together."""
+        return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)

@@ -1,0 +1,96 @@
+"""Signing in: one-time links for whoever started the server, and the brake on guessed passwords."""
+
+import hashlib
+import secrets
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+LINK_LIFETIME = timedelta(hours=12)
+FAILURES_PER_NAME = 5
+# People behind one proxy share an address, so one of them must not lock out all the others.
+FAILURES_PER_ADDRESS = 20
+FAILURE_WINDOW = timedelta(minutes=15)
+OPERATOR = "operator"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def issue_link_token(now: datetime | None = None) -> str:
+    """A fresh token for `/signin/<token>/`: good once, until it expires; only its hash is stored."""
+    now = now or timezone.now()
+    token = secrets.token_urlsafe(32)
+    SignInLink.objects.filter(expires_at__lt=now).delete()
+    SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+    return token
+
+
+class SignInLinkManager(models.Manager["SignInLink"]):
+    """Links are redeemed through here."""
+
+    def redeem(self, token: str, now: datetime) -> User | None:
+        """The operator's account for a good token, which is spent by this; None for any other."""
+        with transaction.atomic():
+            # One statement finds and spends it: of two who follow the link at once, one gets in.
+            spent, _by_table = self.filter(digest=_digest(token), expires_at__gte=now).delete()
+            if not spent:
+                return None
+            user, made = User.objects.get_or_create(username=OPERATOR)
+            if made:
+                user.set_unusable_password()
+                user.save(update_fields=["password"])
+            return user if user.is_active else None
+
+
+class SignInLink(models.Model):
+    """A link that was printed and not yet followed; the row goes when it is."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    expires_at = models.DateTimeField()
+
+    objects = SignInLinkManager()
+
+    def __str__(self) -> str:
+        return f"link until {self.expires_at:%Y-%m-%d %H:%M}"
+
+
+class SignInAttemptManager(models.Manager["SignInAttempt"]):
+    """Counts attempts to sign in by password."""
+
+    def begin(self, username: str, address: str, now: datetime) -> "SignInAttempt | None":
+        """Note an attempt before the password is looked at; None where there were too many.
+
+        Noting it first means that guesses sent all at once are counted like guesses in a row.
+        """
+        who = _digest(username.casefold())
+        with transaction.atomic():
+            self.filter(at__lt=now - FAILURE_WINDOW).delete()
+            if (
+                self.filter(who=who).count() >= FAILURES_PER_NAME
+                or self.filter(address=address).count() >= FAILURES_PER_ADDRESS
+            ):
+                return None
+            return self.create(who=who, address=address, at=now)
+
+    def forgive(self, attempt: "SignInAttempt") -> None:
+        """The password was right: the name's earlier failures no longer count."""
+        self.filter(Q(pk=attempt.pk) | Q(who=attempt.who)).delete()
+
+
+class SignInAttempt(models.Model):
+    """A password attempt that has not succeeded."""
+
+    # A hash: people type passwords into the wrong box.
+    who = models.CharField(max_length=64, db_index=True)
+    address = models.CharField(max_length=64, db_index=True)
+    at = models.DateTimeField(db_index=True)
+
+    objects = SignInAttemptManager()
+
+    def __str__(self) -> str:
+        return f"attempt from {self.address}"

@@ -1,0 +1,65 @@
+"""Times, sizes and ids as the studio shows them."""
+
+from datetime import datetime
+
+from django import template
+from django.utils import formats, timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+register = template.Library()
+
+_MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How long ago, in its largest unit: «3 days ago»."""
+    seconds = int((now - moment).total_seconds())
+    if seconds < _MINUTE:
+        return _("just now")
+    if seconds < _HOUR:
+        n = seconds // _MINUTE
+        return ngettext("%(n)d minute ago", "%(n)d minutes ago", n) % {"n": n}
+    if seconds < _DAY:
+        n = seconds // _HOUR
+        return ngettext("%(n)d hour ago", "%(n)d hours ago", n) % {"n": n}
+    if seconds < _WEEK:
+        n = seconds // _DAY
+        return ngettext("%(n)d day ago", "%(n)d days ago", n) % {"n": n}
+    if seconds < _MONTH:
+        n = seconds // _WEEK
+        return ngettext("%(n)d week ago", "%(n)d weeks ago", n) % {"n": n}
+    if seconds < _YEAR:
+        n = seconds // _MONTH
+        return ngettext("%(n)d month ago", "%(n)d months ago", n) % {"n": n}
+    n = seconds // _YEAR
+    return ngettext("%(n)d year ago", "%(n)d years ago", n) % {"n": n}
+
+
+@register.simple_tag
+def when(moment: datetime | None) -> SafeString | str:
+    """A time, relative, with the exact one on hover and kept fresh by the browser."""
+    if moment is None:
+        return "–"
+    local = timezone.localtime(moment)
+    exact = f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}"
+    return format_html(
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
+        moment.isoformat(),
+        exact,
+        relative(moment, timezone.now()),
+    )
+
+
+@register.inclusion_tag("_short_id.html")
+def short_id(full: str, length: int = 8) -> dict[str, str]:
+    """The beginning of an id, with a button that copies all of it."""
+    return {"full": full, "short": full[:length]}
+
+
+@register.filter
+def lines(text: str) -> list[str]:
+    """The lines of a text; joined by newlines they are the text again."""
+    return text.split("\n")

@@ -1,0 +1,54 @@
+"""Addresses: readable, named, one stem from URL to view to template."""
+
+from django.urls import path, register_converter
+from django.urls.converters import StringConverter
+from django.views.generic import RedirectView
+
+from studio.views import contexts, health, pages, preferences, prompts, runs, signin, workspaces
+
+
+class SlugConverter(StringConverter):
+    """Words of any script joined by hyphens; a NUL, which databases refuse, is none."""
+
+    regex = r"[-\w]+"
+
+
+class NumberConverter:
+    """1, 2, 3… up to what a database column holds."""
+
+    regex = r"[1-9][0-9]{0,8}"
+
+    def to_python(self, value: str) -> int:
+        return int(value)
+
+    def to_url(self, value: int) -> str:
+        return str(value)
+
+
+register_converter(SlugConverter, "word")
+register_converter(NumberConverter, "number")
+
+urlpatterns = [
+    path("", RedirectView.as_view(pattern_name="prompt-list"), name="home"),
+    path("prompts/", prompts.prompt_list, name="prompt-list"),
+    path("prompts/<word:slug>/", prompts.prompt_detail, name="prompt-detail"),
+    path("prompts/<word:slug>/versions/<number:number>/", prompts.version_detail, name="version-detail"),
+    path("contexts/", contexts.context_list, name="context-list"),
+    path("contexts/<word:slug>/", contexts.context_detail, name="context-detail"),
+    path("workspaces/", workspaces.workspace_list, name="workspace-list"),
+    path("workspaces/<word:slug>/", workspaces.workspace_detail, name="workspace-detail"),
+    path("runs/", runs.run_list, name="run-list"),
+    path("shortcuts/", pages.shortcuts, name="shortcuts"),
+    path("design/", pages.design, name="design"),
+    path("signin/", signin.signin, name="signin"),
+    path("signin/<str:token>/", signin.signin_link, name="signin-link"),
+    path("signout/", signin.signout, name="signout"),
+    path("language/", preferences.language, name="language"),
+    path("theme/", preferences.theme, name="theme"),
+    path("healthz", health.healthz, name="healthz"),
+]
+
+handler400 = "studio.views.errors.bad_request"
+handler403 = "studio.views.errors.permission_denied"
+handler404 = "studio.views.errors.page_not_found"
+handler500 = "studio.views.errors.server_error"

@@ -1,0 +1,1 @@
+"""Pages: each view is a form, one call, a template."""
