@@ -141,7 +141,9 @@ def _run(*arguments: str, failure: str, python: str | os.PathLike[str] = PYTHON)
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PYTHONUTF8": "1"}
     for name in ("PYTHONPATH", "PYTHONHOME", "PIP_TARGET", "PIP_PREFIX", "__PYVENV_LAUNCHER__"):
         environment.pop(name, None)
-    if subprocess.run([python, *arguments], env=environment, cwd=ROOT, stdout=sys.stderr).returncode != 0:
+    # Open files stay open, so that a step which outlives a killed set-up goes on holding the lock.
+    done = subprocess.run([python, *arguments], env=environment, cwd=ROOT, stdout=sys.stderr, close_fds=False)
+    if done.returncode != 0:
         _stop(failure)
 
 
@@ -173,6 +175,7 @@ def _write_stamp(stamp: dict[str, str]) -> None:
 def _alone() -> Iterator[None]:
     """Hold the checkout's folder, so that two first starts at once make one environment; kill -9 lets go."""
     folder = os.open(ROOT, os.O_RDONLY)
+    os.set_inheritable(folder, True)
     try:
         try:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)

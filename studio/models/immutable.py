@@ -107,7 +107,7 @@ def _postgresql(model: type[ImmutableModel], creating: bool) -> Iterator[str]:
 
 def _keys(model: type[ImmutableModel]) -> Iterator[list[str]]:
     """The columns of the primary key and of each unique constraint."""
-    columns = {field.name: field.column for field in model._meta.concrete_fields}
+    columns = {field.name: str(field.column) for field in model._meta.concrete_fields}
     yield [columns[model._meta.pk.name]]
     for constraint in model._meta.total_unique_constraints:
         yield [columns[name] for name in constraint.fields]
