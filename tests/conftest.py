@@ -1,0 +1,43 @@
+"""What all tests share: which of them run."""
+
+import os
+
+import pytest
+
+from tests.chromium import HOW_TO_GET_IT, find_chromium
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("prompt studio")
+    group.addoption("--no-browser", action="store_true", help="leave the browser tests out (the inner loop)")
+    group.addoption(
+        "--require-browser",
+        action="store_true",
+        default=os.environ.get("STUDIO_REQUIRE_BROWSER") == "1",
+        help="without Chromium, fail the browser tests instead of skipping them",
+    )
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        if "browser" in item.path.relative_to(config.rootpath).parts:
+            item.add_marker("browser")
+    if config.getoption("--no-browser"):
+        left_out = [item for item in items if item.get_closest_marker("browser")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("browser")]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("browser") is None or find_chromium() is not None:
+        return
+    if item.config.getoption("--require-browser"):
+        pytest.fail(f"There is no Chromium: {HOW_TO_GET_IT}.", pytrace=False)
+    pytest.skip("there is no Chromium")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    skipped = [report for report in terminalreporter.getreports("skipped") if "browser" in report.keywords]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} browser tests were skipped: {HOW_TO_GET_IT}.")
