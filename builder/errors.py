@@ -51,7 +51,7 @@ class BuilderError(Exception):
     line: int | None
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        super().__init__(say(code, params))
+        super().__init__(say(code, _with_line(line, params)))
         self._describe(code, line, params)
 
     def _describe(self, code: str, line: int | None, params: dict[str, str | int]) -> None:
@@ -65,10 +65,15 @@ class BuilderError(Exception):
         return _rebuild, (type(self), self.code, self.line, self.params)
 
     def text(self, language: Language = "en") -> str:
-        return say(self.code, self.params, language)
+        return say(self.code, _with_line(self.line, self.params), language)
 
     def advice(self, language: Language = "en") -> str:
-        return advise(self.code, self.params, language)
+        return advise(self.code, _with_line(self.line, self.params), language)
+
+
+def _with_line(line: int | None, params: dict[str, str | int]) -> dict[str, str | int]:
+    """Sentences name the line like any other value."""
+    return params if line is None else {"line": line, **params}
 
 
 def _rebuild(
@@ -84,7 +89,7 @@ class TemplateFailure(BuilderError, jinja2.TemplateError):
     """A template that does not parse, or fails while it renders."""
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        jinja2.TemplateError.__init__(self, say(code, params))
+        jinja2.TemplateError.__init__(self, say(code, _with_line(line, params)))
         self._describe(code, line, params)
 
     # Jinja2's own classes compute message and __str__ from other state; ours say their sentence.
@@ -97,7 +102,7 @@ class TemplateSyntaxFailure(TemplateFailure, jinja2.TemplateSyntaxError):
     """The template is not valid Jinja2."""
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        jinja2.TemplateSyntaxError.__init__(self, say(code, params), line or 1)
+        jinja2.TemplateSyntaxError.__init__(self, say(code, _with_line(line, params)), line or 1)
         self._describe(code, line, params)
 
     __str__ = BuilderError.__str__
@@ -136,7 +141,9 @@ class InvalidInput(BuilderError, ValidationError):
         cls, title: str, code: str, *, field: str = "", line: int | None = None, **params: str | int
     ) -> Self:
         """One problem of our own finding."""
-        sentence = say(code, params)
+        if field:
+            params = {"field": field, **params}
+        sentence = say(code, _with_line(line, params))
         detail = InitErrorDetails(
             type=PydanticCustomError("value_error", "{sentence}", {"sentence": sentence}),
             loc=tuple(field.split(".")) if field else (),
@@ -236,6 +243,18 @@ class JailUnavailable(JailError):
     """There is no worker to do the job: the pool is closed, busy beyond its wait, or cannot start."""
 
 
+class CoolingDown(JailUnavailable):
+    """The owner's jobs were stopped again and again; the next one is taken in ``seconds``."""
+
+    @property
+    def seconds(self) -> int:
+        return int(self.params["seconds"])
+
+
+class Superseded(JailError):
+    """A newer job of the same owner and topic took this one's place before it began."""
+
+
 # --- the leaderboard ---------------------------------------------------------------------
 
 
@@ -250,8 +269,32 @@ class PromptFileError(BuilderError):
     """The prompt file cannot be read, merged or written."""
 
 
+class PromptFileInvalid(PromptFileError, ValueError):
+    """The content is not one that a prompt file may have."""
+
+
+class PromptFileMissing(PromptFileError, FileNotFoundError):
+    """A file that something names does not exist."""
+
+
+class PromptFileRefused(PromptFileError):
+    """What stands at the path is not written to: a link, no regular file, outside the workspace."""
+
+
+class PromptFileUnwritable(PromptFileError):
+    """The system did not let the file be read or written; what was there is intact."""
+
+
 class PromptFileConflict(PromptFileError):
-    """The file on disk is not the one that was expected; nothing was written."""
+    """The file on disk is not the one that was expected; nothing was written.
+
+    ``found`` is what stands there now, None where there is no file.
+    """
+
+    found: bytes | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (*super().__reduce__(), {"found": self.found})
 
 
 # --- diff --------------------------------------------------------------------------------

@@ -1,0 +1,57 @@
+"""The help that a new prompt file carries as comments, and the file around it."""
+
+from collections.abc import Mapping
+from datetime import date
+
+from builder.toml_source import write_value
+from builder.variables import KINDS, VARIABLES, PromptKind, field_name
+
+_FILE_HEADER = """# UserPromptBuilder 設定ファイル
+# 生成日時: {today}
+
+"""
+_TEAM_HELP = """# Teamに渡すユーザプロンプトのJinja2テンプレート
+# 利用可能なプレースホルダー変数:
+#   - {{ user_prompt }}            : 元のユーザプロンプト
+#   - {{ round_number }}            : 現在のラウンド番号（整数）
+#   - {{ submission_history }}      : 過去のSubmission履歴（整形済み文字列）
+#   - {{ ranking_table }}           : Leader Boardランキング情報（整形済み文字列）
+#   - {{ team_position_message }}   : チーム順位メッセージ（整形済み文字列）
+#   - {{ current_datetime }}        : 現在日時（ISO 8601形式、タイムゾーン付き）
+#
+# 注意:
+#   - すべてのプレースホルダー変数は、UserPromptBuilder内で事前に整形されます
+#   - テンプレート内でforループやフィルタを使用することは推奨されません
+#   - 環境変数TZでタイムゾーンを設定できます（デフォルト: UTC）
+"""
+_READERS: Mapping[PromptKind, str] = {"evaluator": "Evaluator", "judgment": "Judgment Client"}
+
+
+def new_file(values: Mapping[str, str], today: date) -> str:
+    """A file of its own for these templates, by field name."""
+    return _FILE_HEADER.replace("{today}", today.isoformat()) + new_table(values)
+
+
+def new_table(values: Mapping[str, str]) -> str:
+    """The table alone, to be put at the end of a file that lacks it."""
+    parts = [
+        f"{_help(kind)}\n{field_name(kind)} = {write_value(values[field_name(kind)])}\n"
+        for kind in KINDS
+        if field_name(kind) in values
+    ]
+    return "[prompt_builder]\n" + "\n".join(parts)
+
+
+def _help(kind: PromptKind) -> str:
+    if kind == "team":
+        return _TEAM_HELP
+    width = max(len(variable.name) for variable in VARIABLES[kind])
+    lines = [
+        f"# {_READERS[kind]}に渡すユーザプロンプトのJinja2テンプレート",
+        "# 利用可能なプレースホルダー変数:",
+        *(
+            f"#   - {{{{ {variable.name} }}}}{' ' * (width - len(variable.name))} : {variable.description.ja}"
+            for variable in VARIABLES[kind]
+        ),
+    ]
+    return "\n".join(lines) + "\n"
