@@ -136,6 +136,9 @@ class InvalidInput(BuilderError, ValidationError):
 
     field: str
 
+    def __init__(self, *parts: object) -> None:
+        """Made by ``of`` and ``wrap``: pydantic fills the instance before this is called."""
+
     @classmethod
     def of(
         cls, title: str, code: str, *, field: str = "", line: int | None = None, **params: str | int
@@ -260,6 +263,62 @@ class Superseded(JailError):
 
 class LeaderboardError(BuilderError):
     """The workspace's database cannot be read."""
+
+
+class DatabaseMissing(LeaderboardError, FileNotFoundError):
+    """There is no database: nothing has run in this workspace yet."""
+
+
+class NotADatabase(LeaderboardError):
+    """The file is something else than a DuckDB database."""
+
+
+class DatabaseTooNew(LeaderboardError):
+    """A newer DuckDB wrote the file."""
+
+
+class DatabaseDamaged(LeaderboardError):
+    """The file did not change while it was copied, and still the copy does not open."""
+
+
+class TornCopy(LeaderboardError):
+    """The file changed during every attempt to copy it, and there is no earlier copy to show."""
+
+
+class MissingTable(LeaderboardError):
+    """The database lacks a table that the answer needs."""
+
+
+class MissingColumn(LeaderboardError):
+    """The database lacks a column that the answer needs."""
+
+
+class CacheFolderError(LeaderboardError):
+    """The private folder for copies cannot be made, or is not private."""
+
+
+class UnknownRun(LeaderboardError, LookupError):
+    """What was asked for is not in the database."""
+
+
+class UnknownExecution(UnknownRun):
+    """No such execution."""
+
+
+class UnknownTeam(UnknownRun):
+    """No such team in this execution."""
+
+
+class UnknownRound(UnknownRun):
+    """The team has not played this round."""
+
+
+class PromptNotStored(UnknownRun):
+    """The round is known, but what was sent to the team is not."""
+
+
+class TaskUnknown(UnknownRun):
+    """The execution has no summary, and so its task is stored nowhere by itself."""
 
 
 # --- the prompt file ---------------------------------------------------------------------
