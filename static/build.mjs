@@ -1,6 +1,6 @@
 // Bundles static/src into static/dist: each file directly in src is an entry point, files in its folders are parts.
 import { gzipSync } from "node:zlib";
-import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -8,13 +8,15 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const src = join(here, "src");
 const dist = join(here, "dist");
+const fresh = join(here, "dist.new");
+const stale = join(here, "dist.old");
 
-rmSync(dist, { recursive: true, force: true });
+for (const folder of [fresh, stale]) rmSync(folder, { recursive: true, force: true });
 await build({
   entryPoints: readdirSync(src, { withFileTypes: true })
     .filter((entry) => entry.isFile() && !entry.name.startsWith("."))
     .map((entry) => join(src, entry.name)),
-  outdir: dist,
+  outdir: fresh,
   absWorkingDir: here,
   bundle: true,
   minify: true,
@@ -25,7 +27,11 @@ await build({
   loader: { ".svg": "copy", ".png": "copy", ".ico": "copy" },
   logLevel: "warning",
 });
-for (const name of readdirSync(dist).filter((name) => /\.(js|css|svg)$/.test(name))) {
+for (const name of readdirSync(fresh).filter((name) => /\.(js|css|svg)$/.test(name))) {
   // The server hands these to browsers that take gzip; it does not compress while answering.
-  writeFileSync(join(dist, `${name}.gz`), gzipSync(readFileSync(join(dist, name)), { level: 9 }));
+  writeFileSync(join(fresh, `${name}.gz`), gzipSync(readFileSync(join(fresh, name)), { level: 9 }));
 }
+// Swapped in when complete: a failed build leaves the last good one in place.
+if (existsSync(dist)) renameSync(dist, stale);
+renameSync(fresh, dist);
+rmSync(stale, { recursive: true, force: true });

@@ -3,8 +3,7 @@
 import errno
 import signal
 import socket
-import sys
-from types import FrameType
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from waitress.server import create_server
@@ -58,8 +57,8 @@ def base_url(server: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def serve(server: socket.socket, application: "WSGIApplication", behind_proxy: bool) -> None:
-    """Answer requests until Ctrl-C or SIGTERM."""
+def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy: bool) -> Callable[[], None]:
+    """Make everything ready; what this returns answers requests until Ctrl-C or SIGTERM."""
     # Only the proxy that an https origin implies is believed about scheme and client address.
     proxy: dict[str, Any] = (
         {"trusted_proxy": "*", "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"}}
@@ -76,9 +75,5 @@ def serve(server: socket.socket, application: "WSGIApplication", behind_proxy: b
         ident=None,
         **proxy,
     )
-    signal.signal(signal.SIGTERM, _end)
-    waitress.run()  # returns after Ctrl-C, when the requests under way are done
-
-
-def _end(number: int, frame: FrameType | None) -> None:
-    sys.exit(0)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    return waitress.run  # returns after Ctrl-C, when the requests under way are done

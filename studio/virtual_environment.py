@@ -112,6 +112,7 @@ def _make_venv() -> None:
         VENV.unlink()
     STAMP.unlink(missing_ok=True)
     shutil.rmtree(VENV, ignore_errors=True)
+    VENV.mkdir(exist_ok=True)  # says more clearly than venv does that the folder cannot be written
     _run(
         *("-m", "venv", str(VENV)),
         python=sys.executable,

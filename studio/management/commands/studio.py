@@ -17,7 +17,7 @@ from django.db import OperationalError
 from studio.backup import BackupError
 from studio.data_folder import make_data_folder
 from studio.database import bring_up_to_date, is_empty
-from studio.server import AddressError, base_url, listen, serve
+from studio.server import AddressError, base_url, listen, prepare
 from studio.signin_link import remember_address, signin_link
 
 
@@ -44,11 +44,15 @@ class Command(BaseCommand):
         except (AddressError, BackupError) as error:
             raise CommandError(str(error)) from error
         except OperationalError as error:
-            raise CommandError(f"The database cannot be used: {str(error).strip()}") from error
-        self._announce(server, browser=not options["no_browser"])
+            raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
         from studio.wsgi import application
 
-        serve(server, application, behind_proxy=settings.ENVIRONMENT.https)
+        serve = prepare(server, application, behind_proxy=settings.ENVIRONMENT.https)
+        try:
+            self._announce(server, browser=not options["no_browser"])
+            serve()
+        except KeyboardInterrupt:
+            pass
         self.stdout.write("Stopped.")
 
     def _prepare(self, data: Path, demo: bool) -> None:
