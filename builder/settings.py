@@ -1,6 +1,7 @@
 """A workspace's three templates: environment over file over default, and where each came from."""
 
 import os
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import PydanticCustomError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from builder.defaults import (
@@ -27,7 +29,8 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.messages import message
-from builder.prompt_file import merge, read, value_at
+from builder.prompt_file import merge, read
+from builder.toml_file import TomlFile
 from builder.variables import FIELDS, field_name
 from builder.workspace_file import inspect, read_bytes, replace
 
@@ -41,8 +44,8 @@ EMPTY = message(
     fix_en="It comes from {source}: write a template there, or take it out to use the default.",
     fix_ja="設定元: {source}。テンプレートを書くか、削除して既定値を使ってください。",
 )
-NOT_TEXT = message(
-    "settings-environment-not-text",
+NOT_UTF8 = message(
+    "settings-not-utf8",
     "{field}: the environment variable {source} is not UTF-8",
     "{field}: 環境変数 {source} がUTF-8ではありません",
 )
@@ -82,6 +85,9 @@ class _Layer:
 
     values: Mapping[str, str]
     sources: Mapping[str, Source]
+
+
+_NOT_UTF8: Literal["not_utf8"] = "not_utf8"
 
 
 class _LayerSource(PydanticBaseSettingsSource):
@@ -143,6 +149,9 @@ class PromptBuilderSettings(BaseSettings):
     def _not_blank(cls, text: str, info: ValidationInfo) -> str:
         if not text.strip():
             raise ValueError(f"{info.field_name} cannot be empty")
+        if not text.isascii() and re.search("[\ud800-\udfff]", text):
+            # How Python shows the bytes of an environment variable that is not UTF-8.
+            raise PydanticCustomError(_NOT_UTF8, "not UTF-8")
         return text
 
     def source_of(self, field: str) -> Source:
@@ -169,7 +178,7 @@ def locate(workspace: Path) -> PromptFileLocation:
     data = read_bytes(orchestrator)
     if data is None:
         return PromptFileLocation(workspace / PROMPT_FILE)
-    named, line = value_at(data, str(orchestrator), ("orchestrator", "prompt_builder_config"))
+    named, line = TomlFile(data, str(orchestrator)).value_at("orchestrator", "prompt_builder_config")
     if named is not None and not isinstance(named, str):
         raise PromptFileInvalid(NAME_NOT_A_STRING, line=line, file=str(orchestrator))
     # MixSeek takes an empty name for none.
@@ -256,5 +265,5 @@ def _settings_error(error: ValidationError, layers: tuple[_Layer, ...]) -> Setti
     first = error.errors()[0]
     name = str(first["loc"][0])
     source = next(layer.sources[name] for layer in layers if name in layer.sources)
-    code = EMPTY if first["type"] == "value_error" else NOT_TEXT
+    code = NOT_UTF8 if first["type"] == _NOT_UTF8 else EMPTY
     return SettingsError.wrap(error, code, line=source.line, source=str(source))

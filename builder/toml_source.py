@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-MAX_KEY_PARTS = 64
-"""Of a dotted key: tomllib's time grows with the square (40 kB of ``a.a.a…`` take 7 s)."""
+MAX_DEPTH = 64
+"""Of a dotted key, and of nested values: tomllib's time grows with the square of the parts
+(40 kB of ``a.a.a…`` take 7 s), and nesting meets Python's recursion limit."""
 
 _PART = r"""(?:[A-Za-z0-9_-]+|"(?:[^"\\\n]|\\.)*"|'[^'\n]*')"""
 _KEY_PART = re.compile(_PART)
@@ -30,7 +31,7 @@ _NESTED_MARK = re.compile(r"""[\[\]{}"'#.,\n]""")
 
 
 class Unscannable(Exception):
-    """The text is no TOML from ``offset`` on, or has a key of too many parts."""
+    """The text is no TOML from ``offset`` on, or nested too deeply there."""
 
     def __init__(self, offset: int, *, too_deep: bool = False) -> None:
         super().__init__(offset)
@@ -56,11 +57,6 @@ class Statement:
 def scan(text: str) -> list[Statement]:
     """The statements of a document, in its order."""
     return list(_statements(text))
-
-
-def line_of(text: str, offset: int) -> int:
-    """The line on which an offset stands, counted from 1."""
-    return text.count("\n", 0, offset) + 1
 
 
 def _statements(text: str) -> Iterator[Statement]:
@@ -102,7 +98,7 @@ def _key(text: str, at: int) -> tuple[tuple[str, ...], int]:
         if part is None:
             raise Unscannable(at)
         parts.append(_plain(part.group(), at))
-        if len(parts) > MAX_KEY_PARTS:
+        if len(parts) > MAX_DEPTH:
             raise Unscannable(at, too_deep=True)
         dot = _DOT.match(text, part.end())
         if dot is None:
@@ -160,11 +156,13 @@ def _nested_end(text: str, start: int) -> int:
             at = _skip(_REST_OF_LINE, text, at)
         elif mark == ".":
             dots += 1
-            if dots >= MAX_KEY_PARTS:
+            if dots >= MAX_DEPTH:
                 raise Unscannable(found.start(), too_deep=True)
         else:
             dots = 0
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
+            if depth > MAX_DEPTH:
+                raise Unscannable(found.start(), too_deep=True)
             if depth == 0:
                 return at
     raise Unscannable(start)

@@ -28,7 +28,7 @@ from builder.errors import (
     PromptFileUnwritable,
 )
 from builder.messages import message
-from builder.prompt_file import MAX_FILE_BYTES, TOO_LARGE
+from builder.toml_file import MAX_FILE_BYTES, TOO_LARGE
 
 Step = Literal["locked", "compared", "written", "synced", "compared-again", "replaced", "folder-synced"]
 STEPS: tuple[Step, ...] = get_args(Step)
