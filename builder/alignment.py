@@ -1,0 +1,249 @@
+"""Which line of one text stands beside which line of another."""
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain, count, pairwise
+from typing import NamedTuple
+
+from rapidfuzz.distance import Indel
+
+_LONGEST_SLIDE = 100
+_LEAST_ALIKE = 0.5
+_MOST_PAIRINGS = 40_000
+"""How many pairs of lines one comparison may weigh; beyond it, place decides."""
+_WEIGHED = 400
+"""Characters of a long line that are looked at when two lines are weighed."""
+
+_NO_LETTERS = re.compile(r"[\W\d_]+")
+_CLOSERS = ("{% end", "{%- end", "{% el", "{%- el", "}", ")", "]", "</")
+
+
+class Match(NamedTuple):
+    """``size`` lines from ``left`` on are the same as those from ``right`` on (counted from 0)."""
+
+    left: int
+    right: int
+    size: int
+
+
+class Gap(NamedTuple):
+    """What lies between two matches: lines only one text has, or that differ."""
+
+    left_start: int
+    left_stop: int
+    right_start: int
+    right_stop: int
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines without their ``\n``. Nothing else ends a line: a prompt may hold a form feed, a lone
+    carriage return or U+2028, which ``splitlines`` would break at."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def numbered(left: Sequence[Hashable], right: Sequence[Hashable]) -> tuple[str, str]:
+    """Both sides as texts with one character for each value, the same for equal ones.
+
+    rapidfuzz compares texts fastest, and numbers given here cannot confuse two values, as hashes could.
+    """
+    numbers = dict(zip(dict.fromkeys(chain(left, right)), map(chr, count()), strict=False))
+    return "".join(map(numbers.__getitem__, left)), "".join(map(numbers.__getitem__, right))
+
+
+def matches(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Match]:
+    """The longest common subsequence, as runs: no alignment has more equal lines."""
+    left_text, right_text = numbered(left, right)
+    if left_text == right_text:
+        return [Match(0, 0, len(left))] if left else []
+    # A line that only one side has matches nothing: without those the rest is often tiny.
+    shared = set(left_text) & set(right_text)
+    left_places = [place for place, char in enumerate(left_text) if char in shared]
+    right_places = [place for place, char in enumerate(right_text) if char in shared]
+    opcodes = Indel.opcodes(
+        "".join([left_text[place] for place in left_places]),
+        "".join([right_text[place] for place in right_places]),
+    )
+    found: list[Match] = []
+    start_left = start_right = size = 0
+    for step in opcodes:
+        if step.tag != "equal":
+            continue
+        for at_left, at_right in zip(
+            left_places[step.src_start : step.src_end],
+            right_places[step.dest_start : step.dest_end],
+            strict=True,
+        ):
+            if size and at_left == start_left + size and at_right == start_right + size:
+                size += 1
+                continue
+            if size:
+                found.append(Match(start_left, start_right, size))
+            start_left, start_right, size = at_left, at_right, 1
+    if size:
+        found.append(Match(start_left, start_right, size))
+    return found
+
+
+def gaps(found: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:
+    """What the matches leave over, in order."""
+    edges = [Match(0, 0, 0), *found, Match(left_size, right_size, 0)]
+    return [
+        Gap(before.left + before.size, after.left, before.right + before.size, after.right)
+        for before, after in pairwise(edges)
+        if before.left + before.size < after.left or before.right + before.size < after.right
+    ]
+
+
+# --- sliding -----------------------------------------------------------------------------
+
+
+def slid(
+    found: list[Match], left: Sequence[str], right: Sequence[str], keys: tuple[Sequence[Hashable], ...]
+) -> list[Match]:
+    """The same number of equal lines, but added and removed blocks begin and end where a person would say.
+
+    Where a block's first line equals the line after it, it could as well begin one line later:
+    of all such places the one after a blank line, before a heading, not before an ``{% endif %}`` wins.
+    """
+    left_keys, right_keys = keys
+    edges = [Match(0, 0, 0), *found, Match(len(left), len(right), 0)]
+    for place in range(len(edges) - 1):
+        before, after = edges[place], edges[place + 1]
+        gap = Gap(before.left + before.size, after.left, before.right + before.size, after.right)
+        # At the ends of the texts a match may be used up; between two blocks one line must stay.
+        room_up = before.size - (place > 1)
+        room_down = after.size - (place < len(edges) - 3)
+        if gap.left_start == gap.left_stop and gap.right_start < gap.right_stop:
+            shift = _shift(right, right_keys, gap.right_start, gap.right_stop, room_up, room_down)
+        elif gap.right_start == gap.right_stop and gap.left_start < gap.left_stop:
+            shift = _shift(left, left_keys, gap.left_start, gap.left_stop, room_up, room_down)
+        else:
+            continue
+        edges[place] = Match(before.left, before.right, before.size + shift)
+        edges[place + 1] = Match(after.left + shift, after.right + shift, after.size - shift)
+    return [match for match in edges if match.size]
+
+
+def _shift(
+    lines: Sequence[str], keys: Sequence[Hashable], start: int, stop: int, room_up: int, room_down: int
+) -> int:
+    up = 0
+    while up < min(room_up, _LONGEST_SLIDE) and keys[start - up - 1] == keys[stop - up - 1]:
+        up += 1
+    down = 0
+    while down < min(room_down, _LONGEST_SLIDE) and keys[start + down] == keys[stop + down]:
+        down += 1
+    if not up and not down:
+        return 0
+    return max(range(-up, down + 1), key=lambda by: (_shape(lines, start + by, stop + by), by))
+
+
+def _shape(lines: Sequence[str], start: int, stop: int) -> int:
+    """How much a block looks as if a person had cut it out."""
+    first = lines[start].lstrip()
+    score = _edge(lines, start) + _edge(lines, stop)
+    if first.startswith(_CLOSERS):
+        score -= 4
+    # The outermost of nested blocks; deep indents count no further.
+    return score * 16 - min(len(lines[start]) - len(first), 15)
+
+
+def _edge(lines: Sequence[str], at: int) -> int:
+    if at == 0 or at == len(lines):
+        return 4
+    if not lines[at - 1].strip():
+        return 3 + lines[at].startswith("#")
+    return int(not lines[at].strip())
+
+
+# --- pairing -----------------------------------------------------------------------------
+
+
+def pairs(found: Iterable[Gap], left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Lines of a replaced block that are the same line, changed; in order, and never crossing."""
+    budget = _MOST_PAIRINGS
+    for gap in found:
+        height, width = gap.left_stop - gap.left_start, gap.right_stop - gap.right_start
+        if not height or not width:
+            continue
+        if height == width == 1:
+            # Alone in its place it is that line, rewritten, however little is left of it.
+            if left[gap.left_start].strip() and right[gap.right_start].strip():
+                yield gap.left_start, gap.right_start
+            continue
+        for part in [gap] if height * width <= budget else _parts(gap, left, right):
+            height, width = part.left_stop - part.left_start, part.right_stop - part.right_start
+            if height * width <= budget:
+                budget -= height * width
+                yield from _alike(part, left, right)
+            else:
+                yield from _beside(part, left, right)
+
+
+def _parts(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[Gap]:
+    """A large block cut where two lines have the same letters: each part is small enough to weigh."""
+    old = [_NO_LETTERS.sub("", line).casefold() for line in left[gap.left_start : gap.left_stop]]
+    new = [_NO_LETTERS.sub("", line).casefold() for line in right[gap.right_start : gap.right_stop]]
+    found = [match for match in matches(old, new) if old[match.left]]
+    parts: list[Gap] = []
+    for match in found:
+        for step in range(match.size):
+            at_left, at_right = gap.left_start + match.left + step, gap.right_start + match.right + step
+            parts.append(Gap(at_left, at_left + 1, at_right, at_right + 1))
+    for rest in gaps(found, len(old), len(new)):
+        parts.append(
+            Gap(
+                gap.left_start + rest.left_start,
+                gap.left_start + rest.left_stop,
+                gap.right_start + rest.right_start,
+                gap.right_start + rest.right_stop,
+            )
+        )
+    return sorted(parts)
+
+
+def _alike(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    """The pairing with the greatest sum of likeness."""
+    old = [_weighed(left[place]) for place in range(gap.left_start, gap.left_stop)]
+    new = [_weighed(right[place]) for place in range(gap.right_start, gap.right_stop)]
+    below = [0.0] * (len(new) + 1)
+    ways: list[list[str]] = []
+    for line in reversed(old):
+        best = [0.0] * (len(new) + 1)
+        way = [""] * len(new)
+        for place in range(len(new) - 1, -1, -1):
+            likeness = Indel.normalized_similarity(line, new[place], score_cutoff=_LEAST_ALIKE)
+            taken = below[place + 1] + likeness if likeness else -1.0
+            best[place], way[place] = max(
+                (taken, "take"), (below[place], "skip left"), (best[place + 1], "skip right")
+            )
+        below = best
+        ways.append(way)
+    ways.reverse()
+    found = []
+    row = column = 0
+    while row < len(old) and column < len(new):
+        step = ways[row][column]
+        if step == "take":
+            found.append((gap.left_start + row, gap.right_start + column))
+        row += step != "skip right"
+        column += step != "skip left"
+    return found
+
+
+def _beside(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:
+    return [
+        (at_left, at_right)
+        for at_left, at_right in zip(
+            range(gap.left_start, gap.left_stop), range(gap.right_start, gap.right_stop), strict=False
+        )
+        if Indel.normalized_similarity(_weighed(left[at_left]), _weighed(right[at_right])) >= _LEAST_ALIKE
+    ]
+
+
+def _weighed(line: str) -> str:
+    line = line.strip()
+    return line if len(line) <= _WEIGHED else line[: _WEIGHED // 2] + line[-_WEIGHED // 2 :]
