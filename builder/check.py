@@ -1,0 +1,81 @@
+"""Everything that can be said about a template without running or compiling it."""
+
+from collections.abc import Iterator
+
+from jinja2 import nodes
+
+from builder.bindings import collect
+from builder.gate import inspect, measure
+from builder.messages import message
+from builder.problems import Problem
+from builder.scope import check_names
+from builder.syntax import parse, place_of
+from builder.variables import PromptKind, field_name
+
+EMPTY = message(
+    "check-empty",
+    "{field} cannot be empty",
+    "{field} を空にすることはできません",
+    fix_en="Write at least {{ user_prompt }}.",
+    fix_ja="少なくとも {{ user_prompt }} を書いてください。",
+)
+NO_ELSE = message(
+    "check-no-else",
+    "This `… if …` has no `else`: where the condition is false, the prompt cannot be made.",
+    "この `… if …` には `else` がありません。条件が偽のとき、プロンプトを作れません。",
+    fix_en="Add `else ''`.",
+    fix_ja="`else ''` を付けてください。",
+)
+LOOP = message(
+    "check-loop",
+    "Loops are not recommended in a prompt template.",
+    "プロンプトテンプレートでのforループは推奨されません。",
+    fix_en="The variables are formatted already; print them as they are.",
+    fix_ja="変数は整形済みです。そのまま表示してください。",
+)
+FILTER = message(
+    "check-filter",
+    "Filters such as `{name}` are not recommended in a prompt template.",
+    "プロンプトテンプレートでのフィルタ（`{name}`）の使用は推奨されません。",
+    fix_en="The variables are formatted already; print them as they are.",
+    fix_ja="変数は整形済みです。そのまま表示してください。",
+)
+ONE_LINE = message(
+    "check-one-line",
+    "The template is a single line; prompts are written as several lines between triple quotes.",
+    "テンプレートが1行だけです。プロンプトはトリプルクォートで囲んだ複数行で書きます。",
+    fix_en="Break it into lines: a heading, then the variables.",
+    fix_ja="見出しと変数を分けるなど、複数行で書いてください。",
+)
+
+
+def check(kind: PromptKind, text: str) -> list[Problem]:
+    """The problems of a template, by line and column; an empty list means that there is none.
+
+    Nothing is compiled: folding constants would already run the template.
+    """
+    if not text.strip():
+        return [Problem("error", EMPTY, 1, params={"field": field_name(kind)})]
+    problems = [] if "\n" in text or "\r" in text else [Problem("hint", ONE_LINE, 1)]
+    tree = parse(text)
+    if isinstance(tree, Problem):
+        problems.append(tree)
+    elif too_large := measure(tree):
+        problems += too_large
+    else:
+        bindings = collect(tree, kind)
+        problems += inspect(tree, bindings)
+        problems += check_names(tree, kind, bindings)
+        problems += _advice(tree)
+    return sorted(problems, key=lambda problem: (problem.line, problem.column or 0))
+
+
+def _advice(tree: nodes.Template) -> Iterator[Problem]:
+    for node in tree.find_all((nodes.For, nodes.Filter, nodes.CondExpr)):
+        line, column = place_of(node.lineno)
+        if isinstance(node, nodes.For):
+            yield Problem("hint", LOOP, line, column)
+        elif isinstance(node, nodes.Filter):
+            yield Problem("hint", FILTER, line, column, {"name": node.name})
+        elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
+            yield Problem("warning", NO_ELSE, line, column)

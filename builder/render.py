@@ -1,0 +1,180 @@
+"""The only room with jinja2 environments: templates are compiled and rendered here."""
+
+# Filters and string escapes import these on first use, which a locked-down worker cannot do any more.
+import html  # noqa: F401
+import re
+import textwrap  # noqa: F401
+import threading
+import unicodedata  # noqa: F401
+from collections import OrderedDict
+from collections.abc import Mapping
+from contextlib import suppress
+
+import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from builder.dialect import CONTRACT, Dialect
+from builder.errors import (
+    SYNTAX,
+    TEMPLATE,
+    LimitExceeded,
+    TemplateFailure,
+    TemplateSyntaxFailure,
+    UndefinedFailure,
+)
+from builder.messages import message
+from builder.variables import PromptKind
+
+CACHED_TEMPLATES = 256
+CACHED_CHARACTERS = 2 * 1024 * 1024
+"""The cache holds no more than this many templates, nor more than this much of their text."""
+
+REASON_LENGTH = 500
+"""Python's own messages may quote a value whole; nobody reads a megabyte of it."""
+
+OUTPUT_LIMIT = message(
+    "render-output-limit",
+    "The text grew beyond {most} characters and was stopped.",
+    "出力が{most}文字を超えたため、中止しました。",
+    fix_en="Print less: shorten a loop or a repetition.",
+    fix_ja="ループや繰り返しを減らして、出力を短くしてください。",
+)
+MEMORY_LIMIT = message(
+    "render-memory-limit",
+    "The template needs more memory than it may use, and was stopped.",
+    "テンプレートが使えるメモリの上限を超えたため、中止しました。",
+    fix_en="Build smaller texts and lists.",
+    fix_ja="作る文字列やリストを小さくしてください。",
+)
+NOT_TEXT = "the output holds a character that UTF-8 cannot carry"
+
+_ADDRESS = re.compile(r"\s*\bat 0x[0-9a-fA-F]+|0x[0-9a-fA-F]{6,}")
+
+# Parsing for a check must not fold constants: that runs the template's own code.
+PARSING_ENVIRONMENT = jinja2.Environment(optimized=False)
+
+
+class _Compiled:
+    """Templates of one set of whitespace flags, the least recently used dropped first."""
+
+    def __init__(self, trim_blocks: bool, lstrip_blocks: bool) -> None:
+        self.environment = ImmutableSandboxedEnvironment(
+            undefined=jinja2.StrictUndefined,
+            autoescape=False,
+            trim_blocks=trim_blocks,
+            lstrip_blocks=lstrip_blocks,
+        )
+        # The sandbox's own range stops at 100,000 and would render less than MixSeek does. Long
+        # work is bounded by the workers, and literal ranges beyond that are refused by the gate.
+        self.environment.globals["range"] = range
+        self._templates: OrderedDict[str, jinja2.Template] = OrderedDict()
+        self._characters = 0
+        self._lock = threading.Lock()
+
+    def get(self, text: str) -> jinja2.Template:
+        template = self._templates.get(text)
+        if template is None:
+            return self._compile(text)
+        with suppress(KeyError):  # another thread may have dropped it just now
+            self._templates.move_to_end(text)
+        return template
+
+    def _compile(self, text: str) -> jinja2.Template:
+        template = self.environment.from_string(text)
+        with self._lock:
+            if text not in self._templates:
+                self._templates[text] = template
+                self._characters += len(text)
+            while len(self._templates) > CACHED_TEMPLATES or self._characters > CACHED_CHARACTERS:
+                dropped, _ = self._templates.popitem(last=False)
+                self._characters -= len(dropped)
+        return template
+
+
+_COMPILED = {(trim, strip): _Compiled(trim, strip) for trim in (False, True) for strip in (False, True)}
+
+
+def render(
+    kind: PromptKind, text: str, variables: Mapping[str, str | int], dialect: Dialect = CONTRACT
+) -> str:
+    """The prompt that a template of this kind gives with these values.
+
+    Raises ``TemplateSyntaxFailure``, ``UndefinedFailure`` or their base ``TemplateFailure``.
+    The sandbox keeps a template from doing harm but does not bound its work: text from a
+    stranger is rendered in the jail.
+    """
+    template = _template(text, dialect)
+    try:
+        # What Template.render does, without its rewriting of the traceback.
+        parts = template.root_render_func(template.new_context(dict(variables)))
+        return "".join(parts)
+    except Exception as error:
+        raise _failure(error, template) from error
+
+
+def render_capped(
+    kind: PromptKind,
+    text: str,
+    variables: Mapping[str, str | int],
+    dialect: Dialect = CONTRACT,
+    max_chars: int = 1_000_000,
+) -> str:
+    """``render``, stopped with ``LimitExceeded`` once the output passes ``max_chars``."""
+    try:
+        template = _template(text, dialect)
+        parts, length = [], 0
+        try:
+            for part in template.root_render_func(template.new_context(dict(variables))):
+                length += len(part)
+                if length > max_chars:
+                    raise LimitExceeded(OUTPUT_LIMIT, limit="output", most=max_chars)
+                parts.append(part)
+        except LimitExceeded:
+            raise
+        except Exception as error:
+            raise _failure(error, template) from error
+    except TemplateFailure as failure:
+        if isinstance(failure.__cause__, MemoryError):
+            raise LimitExceeded(MEMORY_LIMIT, limit="memory") from failure
+        raise
+    output = "".join(parts)
+    try:
+        output.encode()
+    except UnicodeEncodeError as error:  # '%c' % 55296 makes half a character
+        raise TemplateFailure(TEMPLATE, reason=NOT_TEXT) from error
+    return output
+
+
+def _template(text: str, dialect: Dialect) -> jinja2.Template:
+    try:
+        return _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks].get(text)
+    except jinja2.TemplateSyntaxError as error:
+        code = SYNTAX if dialect.errors_name_line else TEMPLATE
+        raise TemplateSyntaxFailure(code, line=error.lineno, reason=reason_of(error)) from error
+    except Exception as error:  # RecursionError, Python's own SyntaxError, an oversized number …
+        raise TemplateFailure(TEMPLATE, reason=reason_of(error)) from error
+
+
+def _failure(error: Exception, template: jinja2.Template) -> TemplateFailure:
+    """Whatever a template raises while it renders, as one family with the template's line."""
+    kind = UndefinedFailure if isinstance(error, jinja2.UndefinedError) else TemplateFailure
+    return kind(TEMPLATE, line=_line(error, template), reason=reason_of(error))
+
+
+def _line(error: Exception, template: jinja2.Template) -> int | None:
+    line = None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_globals.get("__jinja_template__") is template:
+            line = template.get_corresponding_lineno(traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return line
+
+
+def reason_of(error: Exception) -> str:
+    """What an exception says, fit for a person: bounded, and without memory addresses."""
+    said = (error.message or "") if isinstance(error, jinja2.TemplateError) else str(error)
+    said = _ADDRESS.sub("", said)[:REASON_LENGTH]
+    if isinstance(error, jinja2.TemplateError):
+        return said
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__

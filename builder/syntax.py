@@ -1,0 +1,134 @@
+"""Template text → syntax tree, with the line and column of every node. Nothing is compiled."""
+
+import re
+from collections.abc import Iterator
+
+import jinja2
+from jinja2 import nodes
+from jinja2.lexer import TokenStream, newline_re
+from jinja2.parser import Parser
+
+from builder.messages import message
+from builder.problems import Problem
+from builder.render import PARSING_ENVIRONMENT, reason_of
+
+MOST_CHARACTERS = 65_536
+
+TOO_LONG = message(
+    "syntax-too-long",
+    "The template has {length} characters; {most} are allowed.",
+    "テンプレートは{length}文字あります。上限は{most}文字です。",
+    fix_en="Shorten the template.",
+    fix_ja="テンプレートを短くしてください。",
+)
+BAD_CHARACTER = message(
+    "syntax-character",
+    "The character {character} cannot stand in a template.",
+    "文字 {character} はテンプレートに使えません。",
+    fix_en="Delete it; it is invisible and was probably pasted by accident.",
+    fix_ja="削除してください。目に見えない文字で、貼り付けのときに紛れ込んだものと思われます。",
+)
+SYNTAX_ERROR = message(
+    "syntax-error",
+    "Jinja2 syntax error: {reason}",
+    "Jinja2の構文エラー: {reason}",
+)
+UNKNOWN_TAG = message(
+    "syntax-unknown-tag",
+    "Jinja2 syntax error: {reason}",
+    "Jinja2の構文エラー: {reason}",
+    fix_en="Use if, for, set, with, macro, call, filter or raw, and close each with its end tag.",
+    fix_ja="使えるタグは if、for、set、with、macro、call、filter、raw で、終了タグで閉じます。",
+)
+UNCLOSED = message(
+    "syntax-unclosed",
+    "Jinja2 syntax error: {reason}",
+    "Jinja2の構文エラー: {reason}",
+    fix_en="Close every {% if %} with {% endif %}, every {% for %} with {% endfor %}, every {{ with }}.",
+    fix_ja="{% if %} は {% endif %}、{% for %} は {% endfor %}、{{ は }} で閉じてください。",
+)
+TOO_DEEP = message(
+    "gate-too-deep",
+    "The template is nested too deeply; {most} levels are allowed.",
+    "テンプレートの入れ子が深すぎます。上限は{most}段です。",
+    fix_en="Take parts out with {% set %}, join texts with `~`, or use {% elif %} instead of nested ifs.",
+    fix_ja="{% set %} で部分に分ける、文字列は `~` でつなぐ、{% elif %} を使うなどして浅くしてください。",
+)
+MOST_DEPTH = 30
+
+_FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
+_AT_OFFSET = re.compile(r" at (\d+)$")
+
+
+class Place(int):
+    """A line number that knows its column as well; jinja2 hands it on to its nodes."""
+
+    column: int | None = None
+
+    @classmethod
+    def of(cls, line: int, column: int) -> "Place":
+        place = cls(line)
+        place.column = column
+        return place
+
+
+def parse(text: str) -> nodes.Template | Problem:
+    """The tree of a template, or the problem that keeps it from having one."""
+    if len(text) > MOST_CHARACTERS:
+        return Problem("error", TOO_LONG, 1, params={"length": len(text), "most": MOST_CHARACTERS})
+    source = newline_re.sub("\n", text)
+    if found := _FORBIDDEN.search(source):
+        line, column = _line_and_column(source, found.start())
+        return Problem("error", BAD_CHARACTER, line, column, {"character": f"U+{ord(found[0]):04X}"})
+    params: dict[str, str | int]
+    parser = Parser(PARSING_ENVIRONMENT, "")
+    try:
+        parser.stream = _stream(source)
+        return parser.parse()
+    except jinja2.TemplateSyntaxError as error:
+        return _syntax_problem(error, source)
+    except RecursionError:
+        code, params = TOO_DEEP, {"most": MOST_DEPTH}
+    except (ValueError, SyntaxError, MemoryError, AssertionError) as error:
+        # A number of thousands of digits, for one, is Python's error and not jinja2's.
+        code, params = SYNTAX_ERROR, {"reason": reason_of(error)}
+    return Problem("error", code, *place_of(parser.stream.current.lineno), params)
+
+
+def place_of(lineno: int) -> tuple[int, int | None]:
+    """Line and, where the parser knew it, column."""
+    return int(lineno), getattr(lineno, "column", None)
+
+
+def _syntax_problem(error: jinja2.TemplateSyntaxError, source: str) -> Problem:
+    reason = reason_of(error)
+    line, column = place_of(error.lineno)
+    if offset := _AT_OFFSET.search(reason):
+        line, column = _line_and_column(source, int(offset[1]))
+        reason = reason[: offset.start()]
+    code = SYNTAX_ERROR
+    if reason.startswith("Encountered unknown tag"):
+        code = UNKNOWN_TAG
+    elif "end of template" in reason.lower() or reason.startswith("Missing end of"):
+        code = UNCLOSED
+    return Problem("error", code, line, column, {"reason": reason})
+
+
+def _line_and_column(source: str, offset: int) -> tuple[int, int]:
+    return source.count("\n", 0, offset) + 1, offset - source.rfind("\n", 0, offset)
+
+
+def _stream(source: str) -> TokenStream:
+    lexer = PARSING_ENVIRONMENT.lexer
+    return TokenStream(lexer.wrap(_placed(source)), None, None)
+
+
+def _placed(source: str) -> Iterator[tuple[int, str, str]]:
+    """The lexer's tokens, each line number with its column."""
+    position = start_of_line = 0
+    for line, kind, value in PARSING_ENVIRONMENT.lexer.tokeniter(source, None):
+        # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
+        position = source.index(value, position)
+        start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
+        yield Place.of(line, position - start_of_line + 1), kind, value
+        position += len(value)
