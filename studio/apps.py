@@ -14,7 +14,9 @@ class StudioConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        """Immutable rows get their triggers back after every migrate."""
+        """Immutable rows get their triggers back after every migrate; the jail registers its system check."""
+        from studio import jail  # noqa: F401
+
         post_migrate.connect(_protect_immutable_rows, sender=self)
 
 

@@ -7,8 +7,9 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -108,10 +109,24 @@ def test_sigterm_ends_it_cleanly(studio: Studio) -> None:
     assert studio.output.endswith("Stopped.\n")
 
 
-def test_killed_studio_starts_again_on_the_same_port_and_data(studio: Studio, data: Path) -> None:
+def children(process: int) -> set[int]:
+    listed = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for path in listed for child in path.read_text().split()}
+
+
+def eventually(condition: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + 20
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def test_killed_studio_takes_its_workers_along_and_starts_again(studio: Studio, data: Path) -> None:
     port = studio.base.rpartition(":")[2]
-    studio.get("/healthz")
+    assert eventually(lambda: len(children(studio.process.pid)) > 1)
+    workers = children(studio.process.pid)
     assert studio.end(signal.SIGKILL) == -signal.SIGKILL
+    assert eventually(lambda: not any(Path(f"/proc/{worker}/exe").exists() for worker in workers))
 
     again = Studio(data, "--port", port, "--no-demo")
     try:

@@ -5,6 +5,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 from argparse import ArgumentTypeError
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from django.db import OperationalError
 from studio.backup import BackupError
 from studio.data_folder import make_data_folder
 from studio.database import bring_up_to_date, is_empty
+from studio.jail import pool
 from studio.server import AddressError, base_url, listen, prepare
 from studio.signin_link import remember_address, signin_link
 
@@ -50,6 +52,8 @@ class Command(BaseCommand):
         serve = prepare(server, application, behind_proxy=settings.ENVIRONMENT.https)
         try:
             self._announce(server, browser=not options["no_browser"])
+            # Beside the first page rather than before it.
+            threading.Thread(target=pool().start, name="jail", daemon=True).start()
             serve()
         except KeyboardInterrupt:
             pass
