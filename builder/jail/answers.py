@@ -1,0 +1,83 @@
+"""What comes back from the jail, and how it is read from a worker's JSON."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from builder import errors
+from builder.errors import BuilderError, JailError
+from builder.messages import MESSAGES, message
+from builder.problems import Problem, errors_in
+from builder.prompt_file import Place, PromptFile, UnknownKey
+
+FAULT = message(
+    "jail-fault",
+    "The builder failed on this text: {reason}",
+    "このテキストの処理中に内部エラーが発生しました: {reason}",
+    fix_en="This is a mistake of the software, not of the text. Please report it.",
+    fix_ja="テキストではなくソフトウェアの誤りです。管理者に報告してください。",
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One text of a batch: the prompt, or why there is none."""
+
+    text: str | None
+    failure: BuilderError | None
+
+
+@dataclass(frozen=True)
+class Examination:
+    """A check and, where it found no error, the prompt or why there is none.
+
+    ``failure`` is a ``TemplateFailure``, or a ``LimitExceeded`` that says which limit was met.
+    """
+
+    problems: tuple[Problem, ...]
+    text: str | None
+    failure: BuilderError | None
+
+    @property
+    def errors(self) -> list[Problem]:
+        return errors_in(self.problems)
+
+
+@dataclass(frozen=True)
+class Match:
+    """A text of a batch whose prompt has one of the digests asked for."""
+
+    index: int
+    digest: str
+
+
+def value_of(answer: dict[str, Any]) -> Any:
+    """The value of an answer; the error that was raised inside is raised again."""
+    if "error" in answer:
+        raise error_of(answer["error"])
+    if "fault" in answer:
+        raise JailError(FAULT, reason=str(answer["fault"]))
+    return answer["value"]
+
+
+def error_of(data: dict[str, Any]) -> BuilderError:
+    """The builder's error that was raised inside, of the same type."""
+    kind = getattr(errors, str(data["type"]), None)
+    if not (isinstance(kind, type) and issubclass(kind, BuilderError)) or data["code"] not in MESSAGES:
+        return JailError(FAULT, reason=str(data)[:500])
+    return kind(data["code"], line=data["line"], **data["params"])
+
+
+def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:
+    return tuple(Problem.from_json(problem) for problem in value)
+
+
+def examination_of(value: dict[str, Any]) -> Examination:
+    failure = error_of(value["failure"]) if "failure" in value else None
+    return Examination(problems_of(value["problems"]), value.get("text"), failure)
+
+
+def prompt_file_of(value: dict[str, Any]) -> PromptFile:
+    unknown = tuple(UnknownKey(**key) for key in value["unknown"])
+    places = {key: Place(**place) for key, place in value["places"].items()}
+    return PromptFile(**{**value, "unknown": unknown, "places": places})

@@ -1,0 +1,304 @@
+"""Brings a job to a worker: whose turn it is, in which lane, for how long, and what became of it."""
+
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from builder.errors import BuilderError, CoolingDown, JailUnavailable, LimitExceeded, Superseded
+from builder.jail.answers import value_of
+from builder.jail.cool_down import CoolDown
+from builder.jail.keeper import Keeper
+from builder.jail.lane import Lane, LaneBusy, LaneClosed
+from builder.jail.limits import Limits, exceeded
+from builder.jail.process import Stopped, WorkerProcess
+from builder.jail.stats import LaneStats, Ledger, Stats
+from builder.jail.turns import Turns, TurnSuperseded, TurnTimeout
+from builder.jail.wire import pack
+from builder.messages import message
+
+CLOSED = message(
+    "jail-closed",
+    "The workers that render templates are stopped",
+    "テンプレートを処理するワーカーは停止しています",
+    fix_en="Try again once the workers have been started again.",
+    fix_ja="ワーカーの再起動後にもう一度お試しください。",
+)
+BUSY = message(
+    "jail-busy",
+    "All workers are busy; none came free within {seconds} s",
+    "ワーカーがすべて使用中です（{seconds}秒待ちました）",
+    fix_en="Try again in a moment.",
+    fix_ja="しばらくしてからもう一度お試しください。",
+)
+NO_START = message(
+    "jail-no-start",
+    "No worker can be started: {reason}",
+    "ワーカーを起動できません: {reason}",
+    fix_en="Make sure that the machine has memory and processes left, then try again.",
+    fix_ja="メモリとプロセス数に余裕があることを確認してから、もう一度お試しください。",
+)
+COOLING_DOWN = message(
+    "jail-cooling-down",
+    "Your last templates had to be stopped; the next one is taken in {seconds} s",
+    "直前のテンプレートが続けて停止されたため、次の処理まで{seconds}秒お待ちください",
+    fix_en="Meanwhile take out the loop or repetition that takes too long.",
+    fix_ja="その間に、時間のかかるループや繰り返しを取り除いてください。",
+)
+SUPERSEDED = message(
+    "jail-superseded",
+    "A newer preview took the place of this one",
+    "より新しいプレビューに置き換えられました",
+)
+
+# Python code that overruns ends itself and tells its line; what does not hear that is killed.
+_GRACE = 0.15
+# A batch gives its worker back after so much, so that batches take turns.
+_BATCH_TEXTS = 256
+_BATCH_CHARACTERS = 500_000
+
+LaneName = Literal["preview", "slow", "batch"]
+
+
+class Dispatcher:
+    """The lanes of one process. A forked child makes another one."""
+
+    def __init__(self, limits: Limits, size: int, spares: int, batch_size: int) -> None:
+        self._limits = limits
+        self._lock = threading.Lock()
+        self._closed = False
+        self._keeper: Keeper | None = None
+        self._ledger = Ledger()
+        self._turns = {False: Turns(limits.waiting), True: Turns(limits.waiting)}
+        self._cool_down = CoolDown(limits.cool_down)
+        self._lanes: dict[LaneName, Lane] = {
+            "preview": self._lane("preview", size, spares, nice=0),
+            "slow": self._lane("slow", 1, 0, nice=19),
+            "batch": self._lane("batch", batch_size, 0, nice=10),
+        }
+
+    def _lane(self, name: LaneName, size: int, spares: int, nice: int) -> Lane:
+        return Lane(name, size, spares, lambda: WorkerProcess(self._limits, nice), self._wake)
+
+    # --- jobs ----------------------------------------------------------------------------
+
+    def ask(self, request: dict[str, Any], owner: str | None, topic: str | None) -> Any:
+        """One text. The owner's turn first, then a worker."""
+        return self._ask_one(request, owner, topic, file=False)
+
+    def ask_file(self, request: dict[str, Any], owner: str | None) -> Any:
+        """One prompt file: with the batches, for it may take seconds."""
+        return self._ask_one(request, owner, None, file=True)
+
+    def _ask_one(self, request: dict[str, Any], owner: str | None, topic: str | None, *, file: bool) -> Any:
+        limits = self._limits
+        seconds, cpu = (limits.file_time, limits.file_cpu) if file else (limits.time, limits.cpu)
+        frame = self._frame(request | {"time": seconds, "cpu": cpu})
+        began = time.monotonic()
+        deadline = began + (limits.batch_wait if file else limits.wait)
+        self._refuse_cooling(owner)
+        with self._turn(self._turns[file], owner, topic, deadline):
+            # Again: the job that held the turn may have been the second that was stopped.
+            self._refuse_cooling(owner)
+            slow = self._cool_down.is_slow(owner)
+            lane: LaneName = "batch" if file else "slow" if slow else "preview"
+            with self._worker(lane, owner, deadline) as worker:
+                self._ledger.waited(time.monotonic() - began)
+                try:
+                    answer = self._exchange(worker, frame, seconds)
+                except Stopped as stop:
+                    raise self._stopped(worker, stop, seconds, cpu, owner) from None
+        return self._value(answer)
+
+    def ask_each(self, request: dict[str, Any], texts: Sequence[str]) -> Iterator[Any]:
+        """Many texts with one context: for each its value or its error, in order."""
+        done = 0
+        while done < len(texts):
+            chunk = _chunk(texts, done)
+            for found in self._ask_chunk(request, chunk):
+                done += 1
+                yield found
+
+    def _ask_chunk(self, request: dict[str, Any], texts: Sequence[str]) -> Iterator[Any]:
+        """As far as the chunk goes: a text that meets a limit takes the worker with it."""
+        seconds, cpu = self._limits.time, self._limits.cpu
+        try:
+            frame = self._frame(request | {"each": texts, "time": seconds, "cpu": cpu})
+        except LimitExceeded as error:
+            if len(texts) > 1:
+                raise
+            yield error
+            return
+        began = time.monotonic()
+        with self._worker("batch", None, began + self._limits.batch_wait) as worker:
+            self._ledger.waited(time.monotonic() - began)
+            found: list[Any] = []
+            try:
+                worker.send(frame, time.monotonic() + seconds + _GRACE)
+                for _ in texts:
+                    answer = worker.receive(time.monotonic() + seconds + _GRACE)
+                    try:
+                        found.append(self._value(answer))
+                    except BuilderError as error:
+                        found.append(error)
+                    if worker.retired:
+                        break
+            except Stopped as stop:
+                found.append(self._stopped(worker, stop, seconds, cpu, None))
+        yield from found
+
+    def _exchange(self, worker: WorkerProcess, frame: bytes, seconds: float) -> dict[str, Any]:
+        deadline = time.monotonic() + seconds + _GRACE
+        worker.send(frame, deadline)
+        return worker.receive(deadline)
+
+    def _value(self, answer: dict[str, Any]) -> Any:
+        self._ledger.count("jobs")
+        if "fault" in answer:
+            self._ledger.count("faults")
+        return value_of(answer)
+
+    def _stopped(
+        self, worker: WorkerProcess, stop: Stopped, seconds: float, cpu: int, owner: str | None
+    ) -> BuilderError:
+        """Count a stop and say it. In a pool that is closing, the killed job is no fault of its text."""
+        if self._closed:
+            return JailUnavailable(CLOSED)
+        self._ledger.count("jobs")
+        self._ledger.count(stop.limit)
+        if worker.retired:
+            self._ledger.count("kills")
+            self._cool_down.stopped(owner)
+        return exceeded(
+            stop.limit,
+            self._limits,
+            seconds=cpu if stop.limit == "cpu" else seconds,
+            line=stop.line,
+            reason=stop.reason,
+        )
+
+    def _frame(self, request: dict[str, Any]) -> bytes:
+        try:
+            frame = pack(request)
+        except ValueError as error:  # an integer of 5,000 digits
+            raise exceeded("input", self._limits) from error
+        if len(frame) > self._limits.input:
+            self._ledger.count("input")
+            raise exceeded("input", self._limits)
+        return frame
+
+    # --- turns and workers ---------------------------------------------------------------
+
+    def _refuse_cooling(self, owner: str | None) -> None:
+        if seconds := self._cool_down.refused_for(owner):
+            self._ledger.count("cooling_down")
+            raise CoolingDown(COOLING_DOWN, seconds=int(seconds) + 1)
+
+    @contextmanager
+    def _turn(self, turns: Turns, owner: str | None, topic: str | None, deadline: float) -> Iterator[None]:
+        try:
+            turns.take(owner, topic, deadline)
+        except TurnSuperseded:
+            self._ledger.count("superseded")
+            raise Superseded(SUPERSEDED) from None
+        except TurnTimeout:
+            raise self._unavailable(BUSY, seconds=f"{self._limits.wait:g}") from None
+        try:
+            yield
+        finally:
+            turns.pass_on(owner)
+
+    @contextmanager
+    def _worker(self, name: LaneName, owner: str | None, deadline: float) -> Iterator[WorkerProcess]:
+        lane = self._lanes[name]
+        worker = self._acquire(lane, owner, deadline)
+        try:
+            yield worker
+        except BuilderError:
+            raise
+        except BaseException:
+            # An interrupt between question and answer: the answer must not reach the next job.
+            worker.kill()
+            raise
+        finally:
+            worker.retired = worker.retired or worker.jobs >= self._limits.jobs
+            lane.give_back(worker)
+
+    def _acquire(self, lane: Lane, owner: str | None, deadline: float) -> WorkerProcess:
+        keeper = self._running()
+        try:
+            if keeper.hopeless and not lane.alive:
+                raise LaneBusy
+            return lane.acquire(owner, deadline)
+        except LaneClosed:
+            raise JailUnavailable(CLOSED) from None
+        except LaneBusy:
+            if keeper.hopeless:
+                raise self._unavailable(NO_START, reason=keeper.reason) from None
+            raise self._unavailable(BUSY, seconds=f"{self._limits.wait:g}") from None
+
+    def _unavailable(self, code: str, **params: str) -> JailUnavailable:
+        self._ledger.count("unavailable")
+        return JailUnavailable(code, line=None, **params)
+
+    # --- life ----------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self._running()
+        self._lanes["preview"].open()
+
+    def _running(self) -> Keeper:
+        if (keeper := self._keeper) and not self._closed:
+            return keeper
+        with self._lock:
+            if self._closed:
+                raise JailUnavailable(CLOSED)
+            if self._keeper is None:
+                lanes = self._lanes
+                self._keeper = Keeper(
+                    list(lanes.values()), lanes["slow"], self._limits, self._ledger, self._cool_down.tidy
+                )
+                self._keeper.start()
+            return self._keeper
+
+    def _wake(self) -> None:
+        if keeper := self._keeper:
+            keeper.wake()
+
+    def stats(self) -> Stats:
+        workers = [worker for lane in self._lanes.values() for worker in lane.all()]
+        return self._ledger.stats(
+            {name: LaneStats(lane.size, lane.idle, lane.busy) for name, lane in self._lanes.items()},
+            sum(worker.cpu for worker in workers),
+            any(worker.seccomp for worker in workers),
+        )
+
+    def close(self) -> None:
+        """Refuse further jobs, kill those under way, and return once no process is left."""
+        with self._lock:
+            self._closed = True
+            keeper = self._keeper
+        for lane in self._lanes.values():
+            lane.close()
+        if keeper:
+            keeper.close()
+
+    def forget(self) -> None:
+        """In a forked child: let go of the parent's workers without touching them."""
+        for lane in self._lanes.values():
+            lane.forget()
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+
+def _chunk(texts: Sequence[str], start: int) -> Sequence[str]:
+    """What one frame carries, one text at least."""
+    characters = 0
+    for end in range(start, min(len(texts), start + _BATCH_TEXTS)):
+        characters += len(texts[end])
+        if characters > _BATCH_CHARACTERS and end > start:
+            return texts[start:end]
+    return texts[start : start + _BATCH_TEXTS]

@@ -1,0 +1,137 @@
+"""The jobs that a worker does: the builder's own functions, with JSON for arguments and answers."""
+
+import base64
+import dataclasses
+import hashlib
+from collections.abc import Callable
+from datetime import date
+from functools import lru_cache
+from typing import Any
+
+from builder import prompt_file
+from builder.check import check
+from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
+from builder.errors import BuilderError, LimitExceeded, TemplateFailure
+from builder.jail.limits import Limits, exceeded
+from builder.problems import Problem, errors_in
+from builder.render import render_capped
+from builder.variables import sample_values
+
+Args = dict[str, Any]
+
+CHECKS_KEPT = 64
+"""A preview often comes back with the same text and another context."""
+
+
+@lru_cache(maxsize=16)
+def _dialect(name: Any, trim: bool, lstrip: bool, name_line: bool) -> Dialect:
+    return dataclasses.replace(
+        DIALECTS[name], trim_blocks=trim, lstrip_blocks=lstrip, errors_name_line=name_line
+    )
+
+
+@lru_cache(maxsize=CHECKS_KEPT)
+def _check(kind: Any, text: str) -> tuple[list[dict[str, Any]], bool]:
+    problems: list[Problem] = check(kind, text)
+    return [problem.as_json() for problem in problems], bool(errors_in(problems))
+
+
+def _render(args: Args) -> str:
+    try:
+        return render_capped(
+            args["kind"], args["text"], args["variables"], _dialect(*args["dialect"]), args["output"]
+        )
+    except TemplateFailure as failure:
+        # How deep Python goes depends on the machine, so this is a limit and no property of the text.
+        if isinstance(failure.__cause__, RecursionError):
+            raise exceeded("depth", Limits()) from failure
+        raise
+
+
+def _examine(args: Args) -> Any:
+    problems, refused = _check(args["kind"], args["text"])
+    if refused:
+        return {"problems": problems}
+    try:
+        return {"problems": problems, "text": _render(args)}
+    except LimitExceeded:
+        raise
+    except BuilderError as error:
+        return {"problems": problems, "failure": _error(error)}
+
+
+def _match(args: Args) -> str | None:
+    digest = hashlib.sha256(_render(args).encode()).hexdigest()
+    return digest if digest in args["digests"] else None
+
+
+def _merge(args: Args) -> str:
+    old = None if args["old"] is None else base64.b64decode(args["old"])
+    merged = prompt_file.merge(old, args["values"], date.fromisoformat(args["today"]), args["name"])
+    return base64.b64encode(merged).decode()
+
+
+def _read(args: Args) -> Any:
+    return dataclasses.asdict(prompt_file.read(base64.b64decode(args["data"]), args["name"]))
+
+
+JOBS: dict[str, Callable[[Args], Any]] = {
+    "check": lambda args: _check(args["kind"], args["text"])[0],
+    "render": _render,
+    "examine": _examine,
+    "match": _match,
+    "merge": _merge,
+    "read": _read,
+}
+
+
+def answer(job: Callable[[Args], Any], args: Args) -> dict[str, Any]:
+    """The answer to one job: its value, the builder's own error, or the limit that it met."""
+    try:
+        return {"value": job(args)}
+    except LimitExceeded as stop:
+        line = getattr(stop.__cause__, "line", None)
+        # A process that ran out of memory once is no good place for the next template.
+        retire = {"retire": True} if stop.limit == "memory" else {}
+        return {"limit": stop.limit, "line": line, **retire}
+    except BuilderError as error:
+        return {"error": _error(error)}
+    except MemoryError:
+        raise
+    except Exception as error:
+        # A mistake of ours. It is told outside by name; the process goes, in case it is unwell.
+        return {"fault": f"{type(error).__name__}: {error}"[:500], "retire": True}
+
+
+def _error(error: BuilderError) -> dict[str, Any]:
+    return {"type": type(error).__name__, "code": error.code, "line": error.line, "params": error.params}
+
+
+# Touches each filter and escape that loads something on its first use.
+_EXERCISE = """{% set ns = namespace(n=1) %}{% macro m(a) %}{{ a }}{{ caller() if caller }}{% endmacro %}\
+{% for x in range(2) %}{{ loop.index }}{{ x | string | upper | trim | length }}{% else %}-{% endfor %}\
+{% filter indent %}{{ user_prompt | wordwrap(20) | escape | striptags | tojson | urlencode }}{% endfilter %}\
+{{ "\\N{BULLET}\\u3042" ~ 1.5 | round(1) ~ m("a") ~ "a b".split() | join("、") ~ user_prompt | wordcount }}\
+{{ user_prompt | title | truncate(9) | center(9) | replace("a", "b") ~ 3 | filesizeformat }}"""
+
+
+def warm_up() -> None:
+    """Do each kind of job once, failures included."""
+    for dialect in (CONTRACT, MIXSEEK):
+        flags = [dialect.name, dialect.trim_blocks, dialect.lstrip_blocks, dialect.errors_name_line]
+        for text in (_EXERCISE, "{{ nothing }}", "{% if %}", "{{ 1 // 0 }}", "{{ 'a' + 1 }}"):
+            args = {
+                "kind": "team",
+                "text": text,
+                "variables": sample_values("team"),
+                "dialect": flags,
+                "output": 100_000,
+                "digests": [],
+            }
+            for job in ("examine", "match"):
+                answer(JOBS[job], args)
+    made = answer(
+        JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}
+    )
+    answer(JOBS["read"], {"data": made.get("value", ""), "name": "-"})
+    answer(JOBS["read"], {"data": base64.b64encode(b"[a\n").decode(), "name": "-"})

@@ -1,0 +1,119 @@
+"""What a job may use before it is stopped, and the words that say which limit it met."""
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from builder.errors import LimitExceeded
+from builder.messages import message
+
+LimitName = Literal["time", "cpu", "memory", "output", "input", "depth", "crash"]
+LIMIT_NAMES: tuple[LimitName, ...] = get_args(LimitName)
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How far a job may go. Times are seconds, ``memory`` and ``input`` bytes, ``output`` characters."""
+
+    time: float = 1.0
+    """One check or render, by the clock on the wall."""
+    file_time: float = 15.0
+    """One reading or merging of a prompt file: 200,000 characters of TOML take seconds."""
+    cpu: int = 2
+    file_cpu: int = 15
+    memory: int = 256 * MEBIBYTE
+    """Address space of a worker; about 35 MB of it are used when it starts."""
+    output: int = 1_000_000
+    input: int = 8 * MEBIBYTE
+    wait: float = 5.0
+    """How long a job waits for its turn and for a free worker."""
+    batch_wait: float = 60.0
+    """The same for batches and files."""
+    waiting: int = 8
+    """How many jobs of one owner may wait at a time."""
+    cool_down: float = 10.0
+    start: float = 10.0
+    """How long a new worker may take until it is ready."""
+    jobs: int = 10_000
+    """A worker that did so many is replaced."""
+
+
+_TRY_LESS = "Use fewer or smaller loops and repetitions: in MixSeek the same template would hang a whole run."
+_TRY_LESS_JA = (
+    "ループや繰り返しの数を減らしてください。MixSeekでも同じテンプレートが実行全体を止めてしまいます。"
+)
+
+_CODES: dict[LimitName, str] = {
+    "time": message(
+        "jail-time",
+        "Stopped at the time limit: this took longer than {seconds} s",
+        "時間の上限で停止しました（{seconds}秒を超えました）",
+        fix_en=_TRY_LESS,
+        fix_ja=_TRY_LESS_JA,
+    ),
+    "cpu": message(
+        "jail-cpu",
+        "Stopped at the processor limit: this used more than {seconds} s of CPU time",
+        "CPU時間の上限で停止しました（{seconds}秒を超えました）",
+        fix_en=_TRY_LESS,
+        fix_ja=_TRY_LESS_JA,
+    ),
+    "memory": message(
+        "jail-memory",
+        "Stopped at the memory limit: this needed more than {megabytes} MB",
+        "メモリの上限で停止しました（{megabytes} MBを超えました）",
+        fix_en="Build smaller texts and lists: repeated or joined texts grow fastest.",
+        fix_ja="作成する文字列やリストを小さくしてください。繰り返しや連結は特に大きくなります。",
+    ),
+    "output": message(
+        "jail-output",
+        "Stopped at the output limit: the text grew beyond {characters} characters",
+        "出力の上限で停止しました（{characters}文字を超えました）",
+        fix_en="A prompt of this length reaches no model: shorten what the loops write.",
+        fix_ja="この長さのプロンプトを受け取れるモデルはありません。ループが書き出す量を減らしてください。",
+    ),
+    "input": message(
+        "jail-input",
+        "Too large to be worked on: more than {megabytes} MB were sent",
+        "大きすぎて処理できません（{megabytes} MBを超えています）",
+        fix_en="Shorten the template or the texts of the context.",
+        fix_ja="テンプレートまたはコンテキストの文章を短くしてください。",
+    ),
+    "depth": message(
+        "jail-depth",
+        "Stopped at the depth limit: values or calls are nested too deeply",
+        "深さの上限で停止しました（値や呼び出しの入れ子が深すぎます）",
+        fix_en="Do not put lists into lists, or calls into calls, inside a loop.",
+        fix_ja="ループの中でリストや呼び出しを入れ子に重ねないでください。",
+    ),
+    "crash": message(
+        "jail-crash",
+        "Stopped because it broke the process that worked on it ({reason})",
+        "処理していたプロセスが異常終了したため停止しました（{reason}）",
+        fix_en="Simplify the template: very deep nesting or very large values break the interpreter.",
+        fix_ja="テンプレートを簡潔にしてください。極端に深い入れ子や巨大な値は処理系を壊します。",
+    ),
+}
+
+
+def exceeded(
+    limit: LimitName,
+    limits: Limits,
+    *,
+    seconds: float | None = None,
+    line: int | None = None,
+    reason: str = "",
+) -> LimitExceeded:
+    """The error of a job that met ``limit``; its ``line`` is the template's, where it is known."""
+    params: dict[str, str | int] = {"limit": limit}
+    if limit in ("time", "cpu"):
+        default = limits.time if limit == "time" else limits.cpu
+        params["seconds"] = f"{default if seconds is None else seconds:g}"
+    elif limit in ("memory", "input"):
+        params["megabytes"] = (limits.memory if limit == "memory" else limits.input) // MEBIBYTE
+    elif limit == "output":
+        params["characters"] = f"{limits.output:,}"
+    elif limit == "crash":
+        params["reason"] = reason
+    return LimitExceeded(_CODES[limit], line=line, **params)

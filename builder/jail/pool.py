@@ -1,0 +1,198 @@
+"""The jail from outside: what the builder does, done by locked-down worker processes."""
+
+import atexit
+import base64
+import os
+import weakref
+from collections.abc import Collection, Mapping, Sequence
+from datetime import date
+from typing import Any, Self
+
+# For their messages: errors and problems come from inside as codes.
+import builder.check
+import builder.render  # noqa: F401
+from builder.dialect import CONTRACT, Dialect
+from builder.errors import BuilderError, LimitExceeded
+from builder.jail import answers
+from builder.jail.answers import Examination, Match, Outcome
+from builder.jail.dispatch import Dispatcher
+from builder.jail.limits import Limits
+from builder.jail.stats import Stats
+from builder.problems import Problem
+from builder.prompt_file import PromptFile
+from builder.variables import PromptKind
+
+Variables = Mapping[str, str | int]
+
+
+class JailPool:
+    """Checks, renders and merges text from people in processes that cannot do anything else.
+
+    >>> with JailPool() as pool:
+    ...     pool.examine("team", text, values, MIXSEEK, owner="user-7").text
+
+    No process is started before the first job (or ``start``), and a forked child gets its own.
+    With an ``owner``, one job runs at a time; one that waits gives way to a newer one of the
+    same ``topic`` (``Superseded``). An owner whose job was stopped goes on at low priority, and
+    has to wait (``CoolingDown``) once that happens again. Safe from any thread.
+    """
+
+    def __init__(
+        self, size: int = 4, spares: int = 2, limits: Limits | None = None, *, batch_size: int = 2
+    ) -> None:
+        self.limits = limits or Limits()
+        self._sizes = (size, spares, batch_size)
+        self._jobs = Dispatcher(self.limits, *self._sizes)
+        _POOLS.add(self)
+
+    # --- one text ------------------------------------------------------------------------
+
+    def check(
+        self, kind: PromptKind, text: str, *, owner: str | None = None, topic: str | None = None
+    ) -> list[Problem]:
+        """``builder.check.check``, isolated."""
+        request = {"do": "check", "kind": kind, "text": text}
+        return list(answers.problems_of(self._jobs.ask(request, owner, topic)))
+
+    def render(
+        self,
+        kind: PromptKind,
+        text: str,
+        variables: Variables,
+        dialect: Dialect = CONTRACT,
+        *,
+        owner: str | None = None,
+        topic: str | None = None,
+    ) -> str:
+        """``builder.render.render``, isolated; ``LimitExceeded`` says which limit it met."""
+        request = self._render_request("render", kind, text, variables, dialect)
+        return str(self._jobs.ask(request, owner, topic))
+
+    def examine(
+        self,
+        kind: PromptKind,
+        text: str,
+        variables: Variables,
+        dialect: Dialect = CONTRACT,
+        *,
+        owner: str | None = None,
+        topic: str | None = None,
+    ) -> Examination:
+        """Check and, where there is no error, render, in one round trip."""
+        request = self._render_request("examine", kind, text, variables, dialect)
+        try:
+            return answers.examination_of(self._jobs.ask(request, owner, topic))
+        except LimitExceeded as stop:
+            return Examination((), None, stop)
+
+    # --- prompt files --------------------------------------------------------------------
+
+    def merge(
+        self,
+        old: bytes | None,
+        values: Mapping[str, str],
+        today: date,
+        name: str = "prompt_builder.toml",
+        *,
+        owner: str | None = None,
+    ) -> bytes:
+        """``builder.prompt_file.merge``, isolated."""
+        request = {
+            "do": "merge",
+            "old": None if old is None else base64.b64encode(old).decode(),
+            "values": dict(values),
+            "today": today.isoformat(),
+            "name": name,
+        }
+        return base64.b64decode(self._jobs.ask_file(request, owner))
+
+    def read(self, data: bytes, name: str, *, owner: str | None = None) -> PromptFile:
+        """``builder.prompt_file.read``, isolated."""
+        request = {"do": "read", "data": base64.b64encode(data).decode(), "name": name}
+        return answers.prompt_file_of(self._jobs.ask_file(request, owner))
+
+    # --- batches -------------------------------------------------------------------------
+
+    def render_many(
+        self, kind: PromptKind, texts: Sequence[str], variables: Variables, dialect: Dialect = CONTRACT
+    ) -> list[Outcome]:
+        """Render many texts with one context, in a lane that no preview waits for."""
+        request = self._render_request("render", kind, "", variables, dialect)
+        return [
+            Outcome(None, found) if isinstance(found, BuilderError) else Outcome(str(found), None)
+            for found in self._jobs.ask_each(request, texts)
+        ]
+
+    def match(
+        self,
+        kind: PromptKind,
+        texts: Sequence[str],
+        variables: Variables,
+        dialect: Dialect,
+        digests: Collection[str],
+    ) -> list[Match]:
+        """Which of the texts give a prompt with one of these SHA-256 digests (hexadecimal)."""
+        request = self._render_request("match", kind, "", variables, dialect) | {"digests": list(digests)}
+        return [
+            Match(index, found)
+            for index, found in enumerate(self._jobs.ask_each(request, texts))
+            if isinstance(found, str)
+        ]
+
+    def _render_request(
+        self, job: str, kind: PromptKind, text: str, variables: Variables, dialect: Dialect
+    ) -> dict[str, Any]:
+        return {
+            "do": job,
+            "kind": kind,
+            "text": text,
+            "variables": dict(variables),
+            # What of a dialect matters to a rendering.
+            "dialect": [dialect.name, dialect.trim_blocks, dialect.lstrip_blocks, dialect.errors_name_line],
+            "output": self.limits.output,
+        }
+
+    # --- life ----------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Start the preview workers now instead of with the first job."""
+        self._jobs.start()
+
+    def stats(self) -> Stats:
+        """Jobs, stops, waits, processes and CPU time so far; each process counts its own."""
+        return self._jobs.stats()
+
+    def close(self) -> None:
+        """End every worker; jobs under way and later ones get ``JailUnavailable``."""
+        self._jobs.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _begin_anew(self) -> None:
+        """In a forked child: the workers, threads and locks of before are the parent's."""
+        closed = self._jobs.closed
+        self._jobs.forget()
+        self._jobs = Dispatcher(self.limits, *self._sizes)
+        if closed:
+            self._jobs.close()
+
+
+_POOLS: weakref.WeakSet[JailPool] = weakref.WeakSet()
+
+
+def _close_all() -> None:
+    for pool in list(_POOLS):
+        pool.close()
+
+
+def _begin_all_anew() -> None:
+    for pool in list(_POOLS):
+        pool._begin_anew()
+
+
+atexit.register(_close_all)
+os.register_at_fork(after_in_child=_begin_all_anew)

@@ -1,0 +1,180 @@
+"""One worker process as its pool sees it: started, asked, stopped, reaped."""
+
+import json
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from builder.jail.limits import LimitName, Limits
+from builder.jail.wire import Frames, WireError, unpack
+
+WORKER = Path(__file__).with_name("worker.py")
+EXIT_MEMORY = 3
+
+# Six bytes of JSON for each character of a text, and room for the problems of a check.
+_ANSWER_BYTES_PER_CHARACTER = 6
+_ANSWER_ROOM = 4 * 1024 * 1024
+
+
+class Stopped(Exception):
+    """The job in the worker met a limit. The worker is gone or must go."""
+
+    def __init__(self, limit: LimitName, *, line: int | None = None, reason: str = "") -> None:
+        super().__init__(limit)
+        self.limit, self.line, self.reason = limit, line, reason
+
+
+class WorkerProcess:
+    """A process and the two pipes to it. One thread at a time asks it; ``kill`` is safe from any."""
+
+    def __init__(self, limits: Limits, nice: int = 0) -> None:
+        settings = {"memory": limits.memory, "input": limits.input, "nice": nice}
+        self._popen = subprocess.Popen(
+            [sys.executable, "-I", str(WORKER), json.dumps(settings)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            bufsize=0,
+            env={},
+            cwd="/",
+            # Ctrl-C at the terminal is for the parent; a worker ends with its pipe.
+            start_new_session=True,
+        )
+        assert self._popen.stdin and self._popen.stdout
+        self.pid = self._popen.pid
+        self.stdin, self.stdout = self._popen.stdin.fileno(), self._popen.stdout.fileno()
+        os.set_blocking(self.stdin, False)
+        os.set_blocking(self.stdout, False)
+        self._readable = select.poll()
+        self._readable.register(self.stdout, select.POLLIN)
+        self._frames = Frames(limits.output * _ANSWER_BYTES_PER_CHARACTER + _ANSWER_ROOM)
+        self._reaping = threading.Lock()
+        self._status: int | None = None
+        self.started = time.monotonic()
+        self.cpu = 0.0
+        self.seccomp = False
+        self.jobs = 0
+        self.retired = False
+        self.owner: str | None = None
+
+    def become_ready(self) -> bool:
+        """Whether the worker has said that it can take a job; ``Stopped`` when it never will."""
+        answer = self._poll_frame()
+        if answer is None:
+            return False
+        if not answer.get("ready"):
+            raise Stopped("crash", reason=str(answer.get("failed", "")))
+        self.seccomp, self.cpu = answer["seccomp"], answer["cpu"]
+        return True
+
+    def send(self, frame: bytes, deadline: float) -> None:
+        """Write a request; a worker that does not take it in time is stopped."""
+        view = memoryview(frame)
+        while view:
+            try:
+                view = view[os.write(self.stdin, view) :]
+            except BlockingIOError:
+                writable = select.poll()
+                writable.register(self.stdin, select.POLLOUT)
+                if not writable.poll(_milliseconds(deadline)):
+                    raise self._killed("time") from None
+            except BrokenPipeError:
+                raise self._ended() from None
+
+    def receive(self, deadline: float) -> dict[str, Any]:
+        """The next answer. Past the deadline the worker is killed and ``Stopped`` names the limit."""
+        while (answer := self._poll_frame()) is None:
+            if not self._readable.poll(_milliseconds(deadline)):
+                raise self._killed("time")
+        self.jobs += 1
+        self.cpu = answer["cpu"]
+        self.retired = self.retired or "retire" in answer
+        if "limit" in answer:
+            raise Stopped(answer["limit"], line=answer.get("line"))
+        return answer
+
+    def _poll_frame(self) -> dict[str, Any] | None:
+        """A whole answer if one has arrived."""
+        try:
+            while (frame := self._frames.next()) is None:
+                try:
+                    data = os.read(self.stdout, 65536)
+                except BlockingIOError:
+                    return None
+                if not data:
+                    raise self._ended()
+                self._frames.feed(data)
+            answer = unpack(frame)
+        except WireError as error:
+            raise self._killed("crash", str(error)) from error
+        if not isinstance(answer, dict):
+            raise self._killed("crash", "an answer that is none")
+        return answer
+
+    def kill(self) -> None:
+        with self._reaping:
+            # Never after it was reaped: the number may be another process's by now.
+            if self._status is None:
+                os.kill(self.pid, signal.SIGKILL)
+        self.retired = True
+
+    def reap(self, *, wait: bool = True) -> int | None:
+        """The exit status once the process has ended; its CPU time is exact from then on."""
+        with self._reaping:
+            if self._status is None:
+                try:
+                    pid, status, usage = os.wait4(self.pid, 0 if wait else os.WNOHANG)
+                except ChildProcessError:
+                    # Somebody else collects our children (SIGCHLD ignored): it is gone, that is all.
+                    pid, status, usage = self.pid, 0, None
+                if pid:
+                    self._status = status
+                    self._popen.returncode = os.waitstatus_to_exitcode(status)
+                    if usage:
+                        self.cpu = usage.ru_utime + usage.ru_stime
+            return self._status
+
+    def close(self) -> None:
+        """End the process and give back its descriptors; the last thing that is called."""
+        self.kill()
+        self.reap()
+        self.release()
+
+    def release(self) -> None:
+        """Close the pipes and no more: what a forked child does with its parent's worker."""
+        for pipe in (self._popen.stdin, self._popen.stdout):
+            if pipe:
+                pipe.close()
+
+    def forget(self) -> None:
+        """In a forked child: this is the parent's worker, leave it alone."""
+        self.release()
+        self._popen.returncode = 0
+
+    def _killed(self, limit: LimitName, reason: str = "") -> Stopped:
+        self.kill()
+        return Stopped(limit, reason=reason)
+
+    def _ended(self) -> Stopped:
+        """The worker closed its end: tell from its exit status which limit it met."""
+        # One that only closed its pipe is killed; one that is ending keeps the reason it ends for.
+        self.kill()
+        status = self.reap() or 0
+        if os.WIFSIGNALED(status):
+            number = os.WTERMSIG(status)
+            if number == signal.SIGXCPU:
+                return Stopped("cpu")
+            return Stopped("crash", reason=signal.Signals(number).name)
+        code = os.waitstatus_to_exitcode(status)
+        return Stopped("memory") if code == EXIT_MEMORY else Stopped("crash", reason=f"exit {code}")
+
+
+def _milliseconds(deadline: float) -> int:
+    return max(0, math.ceil((deadline - time.monotonic()) * 1000))
