@@ -10,16 +10,16 @@ from typing import Any
 from builder.errors import PromptFileInvalid
 from builder.file_help import new_file, new_table
 from builder.messages import message
-from builder.toml_file import MAX_FILE_BYTES, TOO_LARGE, TomlFile, type_name
+from builder.toml_file import MAX_FILE_BYTES, TOO_LARGE, TomlFile, located, type_name
 from builder.toml_source import Statement, write_value
 from builder.variables import FIELDS
 
 TABLE = "prompt_builder"
 
-NOT_A_STRING = message(
+NOT_A_STRING = located(
     "file-not-a-string",
-    "{file}, line {line}: {field} must be a string, not {found}",
-    "{file} の{line}行目: {field} は文字列でなければなりません（現在: {found}）",
+    "{field} must be a string, but is a TOML {found}",
+    "{field} は文字列でなければなりませんが、TOMLの {found} です",
     fix_en='Write the template between `"""` and `"""`.',
     fix_ja='テンプレートを `"""` と `"""` の間に書いてください。',
 )
@@ -138,7 +138,7 @@ def merge(
     file = TomlFile(old, name)
     table = file.table(TABLE)
     if any(each.kind == "value" and each.path == (TABLE,) for each in file.statements):
-        raise file.not_a_table(TABLE, "an inline table")
+        raise file.not_a_table(TABLE, "inline table")
     wanted = {**file.document, TABLE: {**table, **values}}
     edits = _edits(file, {key: text for key, text in values.items() if table.get(key) != text})
     merged = file.text

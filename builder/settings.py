@@ -30,7 +30,7 @@ from builder.errors import (
 )
 from builder.messages import message
 from builder.prompt_file import merge, read
-from builder.toml_file import TomlFile
+from builder.toml_file import TomlFile, located, type_name
 from builder.variables import FIELDS, field_name
 from builder.workspace_file import inspect, read_bytes, replace
 
@@ -49,17 +49,17 @@ NOT_UTF8 = message(
     "{field}: the environment variable {source} is not UTF-8",
     "{field}: 環境変数 {source} がUTF-8ではありません",
 )
-NAMED_FILE_MISSING = message(
+NAMED_FILE_MISSING = located(
     "settings-named-file-missing",
-    "{named_by}, line {line}: prompt_builder_config names {file}, which does not exist",
-    "{named_by} の{line}行目: prompt_builder_config が指す {file} がありません",
+    "prompt_builder_config names {named}, which does not exist",
+    "prompt_builder_config が指す {named} がありません",
     fix_en="Correct the path, or run `python -m builder init` to make the file.",
     fix_ja="パスを直すか、`python -m builder init` でファイルを作ってください。",
 )
-NAME_NOT_A_STRING = message(
+NAME_NOT_A_STRING = located(
     "settings-name-not-a-string",
-    "{file}, line {line}: prompt_builder_config must be a string",
-    "{file} の{line}行目: prompt_builder_config は文字列でなければなりません",
+    "prompt_builder_config must be a string, but is a TOML {found}",
+    "prompt_builder_config は文字列でなければなりませんが、TOMLの {found} です",
 )
 
 
@@ -178,9 +178,10 @@ def locate(workspace: Path) -> PromptFileLocation:
     data = read_bytes(orchestrator)
     if data is None:
         return PromptFileLocation(workspace / PROMPT_FILE)
-    named, line = TomlFile(data, str(orchestrator)).value_at("orchestrator", "prompt_builder_config")
+    file = TomlFile(data, str(orchestrator))
+    named, line = file.value_at("orchestrator", "prompt_builder_config")
     if named is not None and not isinstance(named, str):
-        raise PromptFileInvalid(NAME_NOT_A_STRING, line=line, file=str(orchestrator))
+        raise file.refuse(NAME_NOT_A_STRING, line, found=type_name(named))
     # MixSeek takes an empty name for none.
     if not named:
         return PromptFileLocation(workspace / PROMPT_FILE)
@@ -214,14 +215,16 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
     With ``force`` the templates of an existing file are replaced; a file that cannot be read as
     TOML is replaced as a whole.
     """
-    path = locate(workspace).path
-    state = inspect(path, workspace)
+    # Whoever names a link as the workspace means its target; below it none is followed.
+    root = workspace.resolve()
+    path = locate(root).path
+    state = inspect(path, root)
     values = {field_name(kind): text for kind, text in DEFAULT_TEMPLATES.items()}
     try:
         new = merge(state.data if force else None, values, today, str(path))
     except PromptFileInvalid:
         new = merge(None, values, today, str(path))
-    replace(path, new, state.sha256 if force else None, workspace)
+    replace(path, new, state.sha256 if force else None, root)
     return path
 
 
@@ -243,7 +246,7 @@ def _file_layer(location: PromptFileLocation) -> _Layer:
     data = read_bytes(location.path)
     if data is None and location.named_by is not None:
         raise PromptFileMissing(
-            NAMED_FILE_MISSING, line=location.line, named_by=str(location.named_by), file=str(location.path)
+            NAMED_FILE_MISSING, line=location.line, file=str(location.named_by), named=str(location.path)
         )
     if data is None:
         return _Layer({}, {})

@@ -13,41 +13,45 @@ from builder.toml_source import MAX_DEPTH, Statement, Unscannable, scan
 MAX_FILE_BYTES = 2 * 1024 * 1024
 """Three templates of 64 Ki characters fit, even when every character has to be escaped."""
 
-BROKEN = message(
-    "file-broken",
-    "{file}, line {line}: not valid TOML: {reason}",
-    "{file} の{line}行目: TOMLとして読めません: {reason}",
+AT = "-at"
+
+
+def located(code: str, en: str, ja: str, *, fix_en: str = "", fix_ja: str = "") -> str:
+    """Register a sentence twice: for lists that show file and line beside it, and, as the code
+    that is returned, with file and line in front, for an error that stands alone."""
+    message(code, en, ja, fix_en=fix_en, fix_ja=fix_ja)
+    return message(
+        code + AT, "{file}, line {line}: " + en, "{file} の{line}行目: " + ja, fix_en=fix_en, fix_ja=fix_ja
+    )
+
+
+BROKEN = located("file-broken", "not valid TOML: {reason}", "TOMLとして読めません: {reason}")
+TOO_DEEP = located(
+    "file-too-deep", "nested too deeply (more than {limit} levels)", "入れ子が深すぎます（{limit}段まで）"
 )
-TOO_DEEP = message(
-    "file-too-deep",
-    "{file}, line {line}: nested too deeply (more than {limit} levels)",
-    "{file} の{line}行目: 入れ子が深すぎます（{limit}段まで）",
-)
-BOM = message(
+BOM = located(
     "file-bom",
-    "{file}, line 1: the file begins with a byte order mark (BOM), which MixSeek cannot read",
-    "{file} の1行目: ファイルの先頭にBOM（バイト順マーク）があり、MixSeekは読み込めません",
+    "the file begins with a byte order mark (BOM), which MixSeek cannot read",
+    "ファイルの先頭にBOM（バイト順マーク）があり、MixSeekは読み込めません",
     fix_en="Save the file as UTF-8 without BOM.",
     fix_ja="BOMなしのUTF-8で保存してください。",
 )
-NOT_UTF8 = message(
+NOT_UTF8 = located(
     "file-not-utf8",
-    "{file}, line {line}: the file is not UTF-8",
-    "{file} の{line}行目: UTF-8ではありません",
+    "the file is not UTF-8",
+    "UTF-8ではありません",
     fix_en="Save the file as UTF-8 without BOM.",
     fix_ja="BOMなしのUTF-8で保存してください。",
 )
-TOO_LARGE = message(
-    "file-too-large",
-    "{file}: larger than {limit} bytes",
-    "{file}: {limit}バイトを超えています",
-)
-NOT_A_TABLE = message(
+NOT_A_TABLE = located(
     "file-not-a-table",
-    "{file}, line {line}: `{table}` must be a table of its own, not {found}",
-    "{file} の{line}行目: `{table}` は独立したテーブルでなければなりません（現在: {found}）",
+    "`{table}` must be a table of its own, but is a TOML {found}",
+    "`{table}` は独立したテーブルでなければなりませんが、TOMLの {found} です",
     fix_en="Write `[{table}]` on a line of its own and its keys below it.",
     fix_ja="`[{table}]` を独立した行に書き、その下にキーを置いてください。",
+)
+TOO_LARGE = message(
+    "file-too-large", "{file}: larger than {limit} bytes", "{file}: {limit}バイトを超えています"
 )
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")
@@ -138,8 +142,6 @@ class TomlFile:
 
 
 def type_name(value: object) -> str:
-    """What TOML calls the type of a value, with its article."""
-    if isinstance(value, list):
-        return "an array"
-    names = {bool: "a boolean", int: "a number", float: "a number", str: "a string", dict: "a table"}
-    return names.get(type(value), "a date or time")
+    """What TOML calls the type of a value."""
+    names = {bool: "boolean", int: "integer", float: "float", str: "string", dict: "table", list: "array"}
+    return names.get(type(value), "date or time")

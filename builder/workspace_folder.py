@@ -1,0 +1,137 @@
+"""A folder of a workspace, held open: no link is followed on the way, and writers take turns."""
+
+import ctypes
+import errno
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from builder.errors import PromptFileMissing, PromptFileRefused, PromptFileUnwritable
+from builder.messages import message
+
+TEMPORARY = ".prompt-studio-"
+"""How the names of our unfinished files begin."""
+
+OUTSIDE = message(
+    "file-outside",
+    "{file} is not inside the workspace {root}",
+    "{file} はワークスペース {root} の中にありません",
+    fix_en="Let prompt_builder_config name a file inside the workspace.",
+    fix_ja="prompt_builder_config にはワークスペース内のファイルを指定してください。",
+)
+LINK = message(
+    "file-link",
+    "{file} is a symbolic link, or no folder where one is needed",
+    "{file} はシンボリックリンクか、フォルダであるべき所がフォルダではありません",
+    fix_en="Put the file or folder itself in its place.",
+    fix_ja="ファイルまたはフォルダそのものに置き換えてください。",
+)
+FOLDER_MISSING = message(
+    "file-folder-missing", "The folder {folder} does not exist", "フォルダ {folder} がありません"
+)
+BUSY = message(
+    "file-busy",
+    "Somebody else is writing to {folder}; nothing was written",
+    "別の処理が {folder} に書き込み中です。何も書き込んでいません",
+    fix_en="Try again in a moment.",
+    fix_ja="少し待ってから、もう一度お試しください。",
+)
+UNREADABLE = message(
+    "file-unreadable", "{file} cannot be read: {reason}", "{file} を読み込めません: {reason}"
+)
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2
+_renameat2 = (
+    getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None) if sys.platform == "linux" else None
+)
+if _renameat2 is not None:
+    _renameat2.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+
+
+@contextmanager
+def opened(path: Path, root: Path, *, make: bool = False) -> Iterator[int]:
+    """The folder of a file, opened step by step from the root; ``make`` makes what is missing."""
+    try:
+        parts = path.relative_to(root).parts
+    except ValueError:
+        parts = ()
+    if not parts or ".." in parts:
+        raise PromptFileRefused(OUTSIDE, file=str(path), root=str(root))
+    at = root
+    handle = _open(root, None, at)
+    try:
+        for part in parts[:-1]:
+            at = at / part
+            if make:
+                with suppress(FileExistsError):
+                    os.mkdir(part, 0o755, dir_fd=handle)
+            inner = _open(part, handle, at)
+            os.close(handle)
+            handle = inner
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _open(name: Path | str, parent: int | None, shown: Path) -> int:
+    try:
+        return os.open(name, _FOLDER, dir_fd=parent)
+    except FileNotFoundError:
+        raise PromptFileMissing(FOLDER_MISSING, folder=str(shown)) from None
+    except OSError as error:
+        # A link gives ELOOP or, because a folder was asked for, ENOTDIR.
+        if error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise PromptFileRefused(LINK, file=str(shown)) from None
+        raise unreadable(shown, error) from error
+
+
+def lock(folder: int, shown: Path, seconds: float) -> None:
+    """Wait for the folder's lock, which lasts until the folder is closed or its process dies."""
+    deadline = time.monotonic() + seconds
+    while True:
+        try:
+            return fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                raise PromptFileUnwritable(BUSY, folder=str(shown)) from None
+            time.sleep(0.01)
+
+
+def sweep(folder: int) -> None:
+    """Take away what killed writers left; whoever holds the lock knows that they are gone."""
+    for name in os.listdir(folder):
+        if name.startswith(TEMPORARY):
+            with suppress(OSError):
+                os.unlink(name, dir_fd=folder)
+
+
+def exchange(folder: int, one: str, other: str) -> bool:
+    """Swap two names in one step; False where the system cannot."""
+    return _rename(folder, one, other, _RENAME_EXCHANGE)
+
+
+def rename_new(folder: int, name: str, new: str) -> None:
+    """Give a file another name; FileExistsError where that is taken."""
+    if not _rename(folder, name, new, _RENAME_NOREPLACE):
+        os.link(name, new, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.unlink(name, dir_fd=folder)
+
+
+def _rename(folder: int, one: str, other: str, flags: int) -> bool:
+    if _renameat2 is None:
+        return False
+    if _renameat2(folder, os.fsencode(one), folder, os.fsencode(other), flags) == 0:
+        return True
+    number = ctypes.get_errno()
+    if number in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
+        return False
+    raise OSError(number, os.strerror(number), other)
+
+
+def unreadable(path: Path, error: OSError) -> PromptFileUnwritable:
+    return PromptFileUnwritable(UNREADABLE, file=str(path), reason=error.strerror or str(error))
