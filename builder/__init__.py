@@ -1,0 +1,1 @@
+"""MixSeek's prompts: what they are made from, what they may contain, what they become."""
