@@ -15,47 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.studio_process import Studio
+
 ROOT = Path(__file__).resolve().parents[2]
-
-
-class Studio:
-    """A studio in a process of its own, with a data folder of its own."""
-
-    def __init__(self, data: Path, *options: str, **environ: str) -> None:
-        self.data = data
-        environment = {"PATH": os.environ["PATH"], "HOME": str(data.parent), **environ}
-        self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "studio", "--data", str(data), "--no-browser", *options],
-            cwd=ROOT,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        assert self.process.stdout
-        self.output = ""
-        self.link = ""
-        for line in self.process.stdout:
-            self.output += line
-            if found := re.search(r"http://\S+/signin/\S+/", line):
-                self.link = found[0]
-            if line.startswith("Ctrl-C"):
-                return
-        raise AssertionError(f"the studio did not start:\n{self.output}")
-
-    @property
-    def base(self) -> str:
-        return self.link.partition("/signin/")[0]
-
-    def get(self, path: str) -> tuple[int, str]:
-        with urllib.request.urlopen(self.base + path, timeout=20) as answer:
-            return answer.status, answer.read().decode()
-
-    def end(self, number: signal.Signals) -> int:
-        self.process.send_signal(number)
-        rest, _ = self.process.communicate(timeout=20)
-        self.output += rest
-        return self.process.returncode
 
 
 @pytest.fixture
