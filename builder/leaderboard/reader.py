@@ -1,0 +1,150 @@
+"""A finished copy, open for reading: the connection is kept, every call has a cursor of its own."""
+
+import os
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from builder.errors import DatabaseDamaged, DatabaseTooNew, LeaderboardError, NotADatabase
+from builder.leaderboard.copying import Identity
+from builder.leaderboard.schema import COLUMNS, Schema
+from builder.leaderboard.sentences import DAMAGED, NOT_A_DATABASE, TOO_NEW
+
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    # Whatever a query is made to say, it reaches no other file and no network.
+    "enable_external_access": "false",
+    "threads": "2",
+    "memory_limit": "1GB",
+    "lock_configuration": "true",
+}
+
+_MAGIC_AT, _MAGIC = 8, b"DUCK"
+
+INDEX_FROM_ROWS = 50_000
+"""Below this many rows a scan is as fast as an index."""
+
+
+_FILE_ERRORS = (
+    duckdb.IOException,
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.SerializationException,
+)
+
+_ABANDONED: list["Reader"] = []
+
+
+class Reader:
+    """The rows of one state of a database."""
+
+    def __init__(self, path: Path, identity: Identity) -> None:
+        self.path = path
+        self.identity = identity
+        self._connection = _connect(path, read_only=True)
+        self.schema = _schema(self._connection)
+        self._idle: list[duckdb.DuckDBPyConnection] = []
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """All rows of a query; safe from several threads at once."""
+        try:
+            cursor = self._idle.pop()
+        except IndexError:
+            cursor = self._connection.cursor()
+        found: list[tuple[Any, ...]] = cursor.execute(sql, parameters).fetchall()
+        # Not after an error: a cursor that failed is dropped.
+        self._idle.append(cursor)
+        return found
+
+    def close(self) -> None:
+        self._idle.clear()
+        self._connection.close()
+
+    def abandon(self) -> None:
+        """In a forked child: never close it. Closing waits for DuckDB's threads, which the child has not."""
+        _ABANDONED.append(self)
+
+
+def looks_damaged(error: duckdb.Error) -> bool:
+    """Whether a query failed over the file rather than over what it asked."""
+    # A bare Error is how DuckDB reports a block whose checksum is wrong.
+    return type(error) is duckdb.Error or isinstance(error, _FILE_ERRORS)
+
+
+def prepare(part: Path, source: str, *, has_log: bool, may_index: bool) -> None:
+    """See that a fresh copy opens and reads, fold its log in and, where it pays, index it; then close it.
+
+    ``may_index``: nobody is writing any more, so the copy will serve long enough to earn an index.
+    """
+    _look_at_header(part, source)
+    try:
+        with _connect(part, read_only=not (has_log or may_index)) as connection:
+            schema = _schema(connection)
+            counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
+            if may_index and counts.get("leader_board", 0) >= INDEX_FROM_ROWS:
+                _index(connection, schema)
+            if has_log or may_index:
+                connection.execute("CHECKPOINT")
+    except duckdb.Error as error:
+        raise _explained(error, source) from error
+
+
+def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(str(path), read_only=read_only, config=_CONFIG)
+
+
+def _schema(connection: duckdb.DuckDBPyConnection) -> Schema:
+    rows = connection.execute(
+        "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
+    ).fetchall()
+    return Schema.of([(str(table), str(column)) for table, column in rows])
+
+
+def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
+    found = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
+    return int(found[0]) if found else 0
+
+
+def _index(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
+    """MixSeek indexes this column itself; files that came another way may lack it."""
+    if not schema.has("leader_board", "execution_id"):
+        return
+    indexed = connection.execute(
+        "SELECT count(*) FROM duckdb_indexes() WHERE table_name = 'leader_board'"
+        " AND expressions = '[execution_id]'"
+    ).fetchone()
+    if indexed == (0,):
+        connection.execute("CREATE INDEX prompt_studio_execution ON leader_board (execution_id)")
+
+
+def _look_at_header(part: Path, source: str) -> None:
+    """DuckDB has one and the same error for much that goes wrong: look first."""
+    with part.open("rb") as file:
+        head = file.read(_MAGIC_AT + len(_MAGIC))
+    if head[_MAGIC_AT:] != _MAGIC:
+        raise NotADatabase(NOT_A_DATABASE, path=source)
+
+
+def _explained(error: duckdb.Error, source: str) -> LeaderboardError:
+    reason = str(error).split("\n")[0]
+    if "created with a newer version" in str(error) or "storage version" in reason:
+        return DatabaseTooNew(TOO_NEW, path=source, version=duckdb.__version__)
+    return DatabaseDamaged(DAMAGED, path=source, reason=reason)
+
+
+def version_mark() -> str:
+    """Copies prepared by another DuckDB are not shared."""
+    return duckdb.__version__
+
+
+def touch(path: Path) -> None:
+    """Mark a copy as used, so that it outlives those that are not."""
+    with suppress(OSError):
+        # The time of writing stays: it says how old a copy is.
+        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))

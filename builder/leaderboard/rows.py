@@ -1,0 +1,141 @@
+"""Database rows → typed records: zones, digits and JSON are put right here, once."""
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from builder.leaderboard.records import DeliveredPrompt, Metric
+from builder.models import RankingEntry
+
+_QUARTER = 15 * 60
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A leaderboard row without its text."""
+
+    team_id: str
+    round_number: int
+    team_name: str
+    score: float
+    created_at: datetime | None
+    """In the writer's local zone, as stored."""
+
+
+@dataclass(frozen=True)
+class StatusRow:
+    """When a round ran and what the judgment made of it."""
+
+    should_continue: bool | None
+    reasoning: str | None
+    confidence: float | None
+    started_at: datetime | None
+    ended_at: datetime | None
+    created_at: datetime | None
+    """In the writer's local zone, as stored; the other two are UTC."""
+
+
+def offset_of(pairs: Iterable[tuple[datetime | None, datetime | None]]) -> timedelta:
+    """How far the writer's clock was ahead of UTC, from pairs of (local, UTC) times of the same moment.
+
+    The UTC side may be a little later, never much earlier, so the largest difference is the closest;
+    zones differ by whole quarters of an hour.
+    """
+    differences = [
+        (local - utc).total_seconds() for local, utc in pairs if local is not None and utc is not None
+    ]
+    if not differences:
+        return timedelta(0)
+    return timedelta(seconds=round(max(differences) / _QUARTER) * _QUARTER)
+
+
+def offset_from_seconds(ahead: float | None) -> timedelta | None:
+    return None if ahead is None else timedelta(seconds=round(ahead / _QUARTER) * _QUARTER)
+
+
+def as_utc(stored: datetime | None, ahead: timedelta = timedelta(0)) -> datetime | None:
+    """A stored time with its zone; ``ahead`` is the writer's offset where the column is in local time."""
+    return None if stored is None else (stored - ahead).replace(tzinfo=UTC)
+
+
+def details_of(stored: str | None) -> dict[str, Any] | None:
+    """``score_details``; ``None`` where it is absent or not an object."""
+    try:
+        value = json.loads(stored) if stored else None
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def score_of(details: Mapping[str, Any] | None, stored: float | None) -> float | None:
+    """The evaluator's own number: the column is 32 bits wide and keeps seven digits of it."""
+    overall = details.get("overall_score") if details else None
+    if isinstance(overall, int | float) and not isinstance(overall, bool) and math.isfinite(overall):
+        return float(overall)
+    return stored if stored is not None and math.isfinite(stored) else None
+
+
+def metrics_of(details: Mapping[str, Any] | None) -> tuple[Metric, ...]:
+    listed = details.get("metrics") if details else None
+    if not isinstance(listed, list):
+        return ()
+    found = []
+    for entry in listed:
+        if isinstance(entry, dict):
+            score = entry.get("score")
+            number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
+            name, comment = entry.get("metric_name"), entry.get("evaluator_comment")
+            found.append(Metric(str(name or ""), number, str(comment or "")))
+    return tuple(found)
+
+
+def feedback_of(metrics: Iterable[Metric]) -> str:
+    """The evaluator's comments, a line for each metric that has one."""
+    return "\n".join(f"{metric.name}: {metric.comment}" for metric in metrics if metric.comment)
+
+
+def delivered_of(stored: str | None) -> DeliveredPrompt | None:
+    """The user's part of the first message of a stored conversation."""
+    try:
+        messages = json.loads(stored) if stored else None
+    except ValueError:
+        return None
+    first = messages[0] if isinstance(messages, list) and messages else None
+    parts = first.get("parts") if isinstance(first, dict) else None
+    for place, part in enumerate(parts if isinstance(parts, list) else ()):
+        if isinstance(part, dict) and part.get("part_kind") == "user-prompt":
+            text = _text_of(part.get("content"))
+            if text is not None:
+                return DeliveredPrompt(text, _moment_of(part.get("timestamp")), place)
+    return None
+
+
+def _text_of(content: Any) -> str | None:
+    if isinstance(content, str):
+        return content
+    # A prompt with attachments is a list; the text is what stands between them.
+    if isinstance(content, list):
+        return "".join(item for item in content if isinstance(item, str))
+    return None
+
+
+def _moment_of(stamp: Any) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except (TypeError, ValueError):
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def entries_of(rows: Iterable[tuple[Any, ...]]) -> list[RankingEntry]:
+    """Rows of a ranking query. A score that is no number has no place."""
+    return [
+        RankingEntry.model_construct(
+            team_id=team, team_name=name, max_score=float(best), total_rounds=int(rounds)
+        )
+        for team, name, best, rounds, *_ in rows
+        if best is not None and math.isfinite(best)
+    ]

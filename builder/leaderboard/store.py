@@ -1,0 +1,328 @@
+"""The leaderboard of a workspace: what ran, who scored what, what was sent."""
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import duckdb
+
+from builder.dialect import CONTRACT, Dialect
+from builder.errors import DatabaseDamaged, LeaderboardError, PromptNotStored, TaskUnknown
+from builder.leaderboard import queries
+from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
+from builder.leaderboard.overview import executions_of
+from builder.leaderboard.progress import Progress, read_progress
+from builder.leaderboard.reader import Reader, looks_damaged
+from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
+from builder.leaderboard.records import DeliveredPrompt, Execution, RebuiltRound, RoundRecord
+from builder.leaderboard.rows import entries_of, feedback_of
+from builder.leaderboard.schema import DATABASE_NAME, Gap
+from builder.leaderboard.sentences import DAMAGED, FOREIGN, PROMPT_NOT_STORED, TASK_UNKNOWN
+from builder.leaderboard.snapshot import Freshness, Retries, Snapshots
+from builder.leaderboard.story import read_story
+from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
+
+T = TypeVar("T")
+
+RUNNING_WITHIN = timedelta(minutes=15)
+"""A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
+minutes for a step and notes each one."""
+
+
+def database_path(workspace: Path | str) -> Path:
+    """Where a workspace keeps its database."""
+    return Path(workspace) / DATABASE_NAME
+
+
+class AggregationStore:
+    """Reads a workspace's ``mixseek.db`` without ever opening it: answers come from a verified copy.
+
+    >>> with AggregationStore("workspace", dialect=MIXSEEK) as store:
+    ...     store.ranking("3f0c…")  # or: await store.get_leader_board_ranking("3f0c…")
+
+    Every coroutine has a plain method beside it. Methods may be called from several threads at once.
+    """
+
+    def __init__(
+        self,
+        workspace: Path | str | None = None,
+        db_path: Path | str | None = None,
+        *,
+        dialect: Dialect = CONTRACT,
+        cache_folder: Path | None = None,
+        retries: Retries = Retries(),  # noqa: B008 (frozen)
+        bounds: Bounds = Bounds(),  # noqa: B008 (frozen)
+        background_bytes: int = 64 * 1024**2,
+        follow_symlinks: bool = True,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Takes a workspace or a database file. A file of ``background_bytes`` or more that changed is copied
+        in a thread of its own while the last copy is shown."""
+        given = db_path if db_path is not None else workspace
+        if given is None:
+            raise TypeError("AggregationStore needs a workspace or a db_path")
+        given = Path(given)
+        self.path = given if db_path is not None or given.is_file() else database_path(given)
+        self.dialect = dialect
+        self._clock = clock
+        self._snapshots = Snapshots(
+            self.path,
+            CopyFolder(cache_folder or default_folder(os.environ), bounds),
+            retries=retries,
+            follow_symlinks=follow_symlinks,
+            background_bytes=background_bytes,
+            clock=clock,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the copy; it stays for the next process."""
+        self._snapshots.close()
+
+    # --- rankings ------------------------------------------------------------------------
+
+    def ranking(self, execution_id: str) -> list[RankingEntry]:
+        """All teams, best first, in the dialect's order; empty for an execution without rows."""
+
+        def ask(reader: Reader) -> list[RankingEntry]:
+            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
+            return entries_of(reader.rows(queries.RANKING[self.dialect.ranking_order], (execution_id,)))
+
+        return self._answer(ask)
+
+    async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
+        return await asyncio.to_thread(self.ranking, execution_id)
+
+    def top(self, execution_id: str, limit: int = 10) -> list[LeaderboardEntry]:
+        """The best teams with their ranks."""
+        return [
+            LeaderboardEntry(
+                rank=rank, team_id=entry.team_id, team_name=entry.team_name, best_score=entry.max_score
+            )
+            for rank, entry in enumerate(self.ranking(execution_id)[: max(0, limit)], start=1)
+        ]
+
+    async def get_leaderboard_ranking_by_execution(
+        self, execution_id: str, limit: int = 10
+    ) -> list[LeaderboardEntry]:
+        return await asyncio.to_thread(self.top, execution_id, limit)
+
+    def rank_of(self, execution_id: str, team_id: str) -> int | None:
+        """The team's place, from 1; ``None`` while it has none."""
+        places = [entry.team_id for entry in self.ranking(execution_id)]
+        return places.index(team_id) + 1 if team_id in places else None
+
+    async def get_team_current_rank(self, execution_id: str, team_id: str) -> int | None:
+        return await asyncio.to_thread(self.rank_of, execution_id, team_id)
+
+    # --- rounds --------------------------------------------------------------------------
+
+    def rounds(self, execution_id: str, team_id: str | None = None) -> list[RoundRecord]:
+        """Everything stored about the rounds of an execution or of one of its teams, conversations aside."""
+        return self._answer(lambda reader: list(read_story(reader, execution_id, team_id).records()))
+
+    async def get_rounds(self, execution_id: str, team_id: str | None = None) -> list[RoundRecord]:
+        return await asyncio.to_thread(self.rounds, execution_id, team_id)
+
+    def submissions(
+        self, execution_id: str, team_id: str, limit: int | None = None
+    ) -> list[SubmissionRecord]:
+        """A team's submissions in the order of its rounds; with ``limit``, the latest that many."""
+        found = [
+            SubmissionRecord(
+                round_number=record.round_number,
+                content=record.submission or "",
+                score=record.score,
+                feedback=feedback_of(record.metrics),
+            )
+            for record in self.rounds(execution_id, team_id)
+            if record.score is not None
+        ]
+        return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
+
+    async def get_team_submission_history(
+        self, execution_id: str, team_id: str, limit: int | None = None
+    ) -> list[SubmissionRecord]:
+        return await asyncio.to_thread(self.submissions, execution_id, team_id, limit)
+
+    def evaluations(self, execution_id: str, team_id: str | None = None) -> list[EvaluationResult]:
+        """How the submissions were judged, by team and round."""
+        return [
+            EvaluationResult(
+                overall_score=record.score,
+                feedback_summary=feedback_of(record.metrics),
+                metrics={metric.name: metric.score for metric in record.metrics if metric.score is not None},
+            )
+            for record in self.rounds(execution_id, team_id)
+            if record.score is not None
+        ]
+
+    async def get_evaluation_results_by_execution(
+        self, execution_id: str, team_id: str | None = None
+    ) -> list[EvaluationResult]:
+        return await asyncio.to_thread(self.evaluations, execution_id, team_id)
+
+    # --- executions ----------------------------------------------------------------------
+
+    def executions(
+        self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
+    ) -> list[Execution]:
+        """What ran here, the latest first. ``search`` looks into the tasks and at the beginning of ids."""
+        text = search.strip()
+
+        def ask(reader: Reader) -> list[tuple[Any, ...]]:
+            sql = queries.executions(reader.schema, search=bool(text))
+            return reader.rows(sql, (*([text, text] if text else []), limit, max(0, offset)))
+
+        moment = now or datetime.fromtimestamp(self._clock(), UTC)
+        return executions_of(self._answer(ask), self.progress, moment, RUNNING_WITHIN)
+
+    async def list_executions(
+        self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
+    ) -> list[Execution]:
+        return await asyncio.to_thread(self.executions, search, limit=limit, offset=offset, now=now)
+
+    def count_executions(self, search: str = "") -> int:
+        """How many there are on all pages."""
+        text = search.strip()
+
+        def ask(reader: Reader) -> int:
+            sql = queries.executions(reader.schema, search=bool(text), count=True)
+            return int(reader.rows(sql, [text, text] if text else [])[0][0])
+
+        return self._answer(ask)
+
+    def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
+        """What the teams say that they are doing, out of the workspace's ``logs/``."""
+        return read_progress(self.path.parent / "logs", None if executions is None else frozenset(executions))
+
+    # --- what was sent -------------------------------------------------------------------
+
+    def delivered(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:
+        """The prompt that a team really received."""
+
+        def ask(reader: Reader) -> DeliveredPrompt | None:
+            queries.require(reader.schema, "round_history", (*queries.KEY, "message_history"))
+            return (
+                read_story(reader, execution_id, team_id, round_number).round(team_id, round_number).delivered
+            )
+
+        found = self._answer(ask)
+        if found is None:
+            raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
+        return found
+
+    async def delivered_prompt(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:
+        return await asyncio.to_thread(self.delivered, execution_id, team_id, round_number)
+
+    def rebuild(
+        self,
+        execution_id: str,
+        team_id: str,
+        round_number: int,
+        for_: For = "team",
+        *,
+        task: str | None = None,
+        renderer: Renderer | None = None,
+    ) -> RebuiltRound:
+        """A stored round's context with the ranking as of its delivery.
+
+        The task of a run that is not over is stored nowhere by itself: give it, or a ``renderer`` of the
+        team template that this run used, and it is read out of a stored prompt.
+        """
+        story = self._answer(lambda reader: read_story(reader, execution_id, team_id, round_number))
+        stored = story.round(team_id, round_number, for_)
+        known = task or story.task or self._recovered(stored, renderer)
+        if known is None:
+            raise TaskUnknown(TASK_UNKNOWN, execution_id=execution_id)
+        return rebuild(stored, for_, known)
+
+    async def rebuild_context(
+        self,
+        execution_id: str,
+        team_id: str,
+        round_number: int,
+        for_: For = "team",
+        *,
+        task: str | None = None,
+        renderer: Renderer | None = None,
+    ) -> RebuiltRound:
+        return await asyncio.to_thread(
+            self.rebuild, execution_id, team_id, round_number, for_, task=task, renderer=renderer
+        )
+
+    def rebuild_all(
+        self, execution_id: str, *, task: str | None = None, renderer: Renderer | None = None
+    ) -> list[RebuiltRound]:
+        """Every delivered round of an execution, from one pass over its rows."""
+        story = self._answer(lambda reader: read_story(reader, execution_id, None, "all"))
+        rounds = list(story.delivered_rounds())
+        known = task or story.task
+        if known is None and renderer is not None:
+            known = next(filter(None, (recover_task(stored, renderer) for stored in rounds)), None)
+        if known is None:
+            raise TaskUnknown(TASK_UNKNOWN, execution_id=execution_id)
+        return [rebuild(stored, "team", known) for stored in rounds]
+
+    def _recovered(self, stored: StoredRound, renderer: Renderer | None) -> str | None:
+        """Out of this round's prompt or the first one's, which has less around the task."""
+        if renderer is None:
+            return None
+        found = recover_task(stored, renderer)
+        if found is not None or stored.round_number == 1:
+            return found
+        where = (stored.execution_id, stored.team_id)
+        story = self._answer(lambda reader: read_story(reader, *where, 1))
+        return (
+            recover_task(story.round(stored.team_id, 1), renderer)
+            if (stored.team_id, 1) in story.histories
+            else None
+        )
+
+    # --- the copy ------------------------------------------------------------------------
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """The tables and columns of MixSeek's that this file lacks."""
+        return self._answer(lambda reader: reader.schema.gaps())
+
+    def freshness(self) -> Freshness:
+        """How current the answers are, after a look at the original."""
+        self._snapshots.reader()
+        return self._snapshots.freshness()
+
+    def refresh(self) -> Freshness:
+        """Copy a changed original now, whatever its size; for background jobs."""
+        return self._snapshots.refresh()
+
+    def _answer(self, ask: Callable[[Reader], T]) -> T:
+        reader = self._snapshots.reader()
+        try:
+            return ask(reader)
+        except duckdb.Error as error:
+            if not looks_damaged(error):
+                raise self._foreign(error) from error
+            # Blocks are checked as they are read: a copy that was good at its head can be bad inside.
+            self._snapshots.discard(reader)
+        try:
+            return ask(self._snapshots.reader())
+        except duckdb.Error as error:
+            raise DatabaseDamaged(DAMAGED, path=str(self.path), reason=_first_line(error)) from error
+
+    def _foreign(self, error: duckdb.Error) -> LeaderboardError:
+        return LeaderboardError(FOREIGN, path=str(self.path), reason=_first_line(error))
+
+
+def _first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n")[0]
