@@ -117,8 +117,3 @@ def test_bare_python_gets_a_complete_environment_even_after_a_kill(checkout: Pat
     assert edited.returncode == 0
     assert "Building the front end" in edited.stderr
     assert ".a-new-rule" in (checkout / "static" / "dist" / "studio.css").read_text()
-
-    moved = checkout.rename(checkout.with_name("moved"))
-    done = subprocess.run(command, cwd=moved, env=environment(checkout), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    assert "Making the virtual environment" in done.stderr
