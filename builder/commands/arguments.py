@@ -1,0 +1,72 @@
+"""Arguments that several subcommands share, and the types behind them."""
+
+import argparse
+import sys
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from builder.dialect import DIALECTS
+from builder.errors import BuilderError, TimezoneError
+from builder.formatters import timezone
+from builder.messages import message
+
+if TYPE_CHECKING:
+    Subcommands = argparse._SubParsersAction[argparse.ArgumentParser]
+else:
+    Subcommands = object
+
+
+NOT_TEXT = message(
+    "command-not-text",
+    "{file} is not UTF-8 text",
+    "{file} はUTF-8のテキストではありません",
+)
+
+
+def add_dialect(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--dialect",
+        choices=list(DIALECTS),
+        default="contract",
+        help="whose words and whitespace: the documents' (default), the released MixSeek's, or English",
+    )
+
+
+def add_isolated(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--isolated",
+        action="store_true",
+        help="run in locked-down worker processes, for templates from people you do not know",
+    )
+
+
+def moment(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not an ISO 8601 time; write for example 2025-11-19T12:34:56+00:00"
+        ) from None
+
+
+def zone(text: str) -> tzinfo:
+    try:
+        return timezone(text)
+    except TimezoneError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a time zone; write for example Asia/Tokyo or UTC"
+        ) from None
+
+
+def read_input(name: str) -> bytes:
+    """A file's bytes; ``-`` is stdin."""
+    return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+
+
+def read_text(name: str) -> str:
+    """The same as text; line ends stay as they are."""
+    try:
+        return read_input(name).decode()
+    except UnicodeDecodeError:
+        raise BuilderError(NOT_TEXT, file=name) from None

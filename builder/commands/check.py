@@ -1,0 +1,122 @@
+"""``check``: what is wrong with prompt files, on the line where a person or a code host can see it."""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any
+
+from builder.commands import terminal
+from builder.commands.arguments import Subcommands, add_isolated, read_input
+from builder.errors import BuilderError, JailError
+from builder.file_check import FileProblem, check_file, check_read, unreadable
+from builder.jail import JailPool
+from builder.problems import Severity
+
+Checker = Callable[[bytes, str], list[FileProblem]]
+
+COLOURS: dict[Severity, str] = {"error": terminal.RED, "warning": terminal.YELLOW, "hint": terminal.BLUE}
+# What a code host calls them in its annotations.
+LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "notice"}
+
+
+def add_to(commands: Subcommands) -> None:
+    parser = commands.add_parser("check", help="report the problems of prompt files")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a prompt_builder.toml; - reads stdin")
+    parser.add_argument(
+        "--format",
+        choices=list(_FORMATS),
+        default="text",
+        help="for a person, for a program, or as annotations of a code host",
+    )
+    add_isolated(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with JailPool(size=1, spares=0) if arguments.isolated else nullcontext() as pool:
+        checker = _jailed(pool) if pool else check_file
+        problems = [each for name in arguments.files for each in checker(read_input(name), _shown(name))]
+    terminal.write_exactly(_FORMATS[arguments.format](problems))
+    return 1 if any(each.severity == "error" for each in problems) else 0
+
+
+def _shown(name: str) -> str:
+    return "<stdin>" if name == "-" else name
+
+
+def _jailed(pool: JailPool) -> Checker:
+    def checker(data: bytes, name: str) -> list[FileProblem]:
+        try:
+            return check_read(pool.read(data, name), pool.check)
+        except JailError:
+            raise
+        except BuilderError as error:
+            return [unreadable(error, name)]
+
+    return checker
+
+
+def _as_text(problems: Sequence[FileProblem]) -> str:
+    return "".join(f"{_place(each)}: {_severity(each.severity)}: {_sentence(each)}\n" for each in problems)
+
+
+def _place(problem: FileProblem) -> str:
+    place = f"{problem.file}:{problem.line}"
+    return f"{place}:{problem.column}" if problem.column else place
+
+
+def _severity(severity: Severity) -> str:
+    return terminal.paint(severity, COLOURS[severity], sys.stdout)
+
+
+def _sentence(problem: FileProblem) -> str:
+    # A sentence that ends in «did you mean …?» has given its advice already.
+    advice = "" if problem.problem.replacement else problem.advice()
+    return terminal.visible(f"{problem.text()} {advice}".rstrip())
+
+
+def _as_json(problems: Sequence[FileProblem]) -> str:
+    return json.dumps([_document(each) for each in problems], ensure_ascii=False, indent=2) + "\n"
+
+
+def _document(problem: FileProblem) -> dict[str, Any]:
+    return {
+        "file": problem.file,
+        "line": problem.line,
+        "column": problem.column,
+        "severity": problem.severity,
+        "code": problem.code,
+        "message": problem.text(),
+        "suggestion": problem.advice(),
+        "field": problem.field,
+        "template_line": problem.template_line,
+        "replaces": problem.problem.replaces,
+        "replacement": problem.problem.replacement,
+    }
+
+
+def _as_annotations(problems: Sequence[FileProblem]) -> str:
+    return "".join(_annotation(each) for each in problems)
+
+
+def _annotation(problem: FileProblem) -> str:
+    place = f"file={_escaped(problem.file, ',:')},line={problem.line}"
+    if problem.column:
+        place += f",col={problem.column}"
+    return f"::{LEVELS[problem.severity]} {place}::{_escaped(_sentence(problem))}\n"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """A workflow command ends at a newline and its properties at a comma: both travel as %XX."""
+    for character in "%\r\n" + more:
+        text = text.replace(character, f"%{ord(character):02X}")
+    return text
+
+
+_FORMATS: dict[str, Callable[[Sequence[FileProblem]], str]] = {
+    "text": _as_text,
+    "json": _as_json,
+    "github": _as_annotations,
+}

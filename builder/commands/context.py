@@ -1,0 +1,36 @@
+"""``context``: a stored round's context as JSON, ready for ``render``."""
+
+import argparse
+import json
+from pathlib import Path
+
+from builder.commands import terminal
+from builder.commands.arguments import Subcommands
+from builder.dialect import MIXSEEK
+from builder.leaderboard import AggregationStore
+
+
+def add_to(commands: Subcommands) -> None:
+    parser = commands.add_parser("context", help="print a stored round's context as JSON, for render")
+    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    parser.add_argument("execution", metavar="EXECUTION")
+    parser.add_argument("team", metavar="TEAM")
+    parser.add_argument("round", type=int, metavar="ROUND")
+    parser.add_argument(
+        "--for",
+        dest="kind",
+        choices=["team", "judgment"],
+        default="team",
+        help="a team saw the earlier rounds (default), the judgment this one too",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    # A stored round was ranked by the released MixSeek, whatever dialect it is rendered in now.
+    with AggregationStore(arguments.workspace, dialect=MIXSEEK) as store:
+        rebuilt = store.rebuild(arguments.execution, arguments.team, arguments.round, arguments.kind)
+    # `render` ignores the clock of the delivery, but a person needs it for --now.
+    document = rebuilt.context.model_dump(mode="json") | {"delivered_at": rebuilt.delivered_at.isoformat()}
+    terminal.write_exactly(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
+    return 0

@@ -1,0 +1,22 @@
+"""``init``: a workspace's first prompt file, with the default templates and their help."""
+
+import argparse
+from datetime import date
+from pathlib import Path
+
+from builder.commands import terminal
+from builder.commands.arguments import Subcommands
+from builder.settings import init_file
+
+
+def add_to(commands: Subcommands) -> None:
+    parser = commands.add_parser("init", help="write configs/prompt_builder.toml with the default templates")
+    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    parser.add_argument("--force", action="store_true", help="replace the templates of an existing file")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    written = init_file(arguments.workspace, force=arguments.force, today=date.today())
+    terminal.note(f"Wrote {written}")
+    return 0

@@ -1,0 +1,87 @@
+"""``leaderboard``: the executions of a workspace, or the ranking of one."""
+
+import argparse
+import csv
+import io
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from builder.commands import terminal
+from builder.commands.arguments import Subcommands, add_dialect
+from builder.dialect import DIALECTS
+from builder.leaderboard import AggregationStore, Execution
+from builder.models import RankingEntry
+
+
+def add_to(commands: Subcommands) -> None:
+    parser = commands.add_parser("leaderboard", help="list a workspace's executions, or rank one")
+    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    parser.add_argument("execution", nargs="?", metavar="EXECUTION")
+    parser.add_argument("--format", choices=["table", "json", "csv"], default="table")
+    add_dialect(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    with AggregationStore(arguments.workspace, dialect=DIALECTS[arguments.dialect]) as store:
+        if arguments.execution is None:
+            rows = [_execution_row(execution) for execution in store.executions()]
+        else:
+            rows = [_ranking_row(at, entry) for at, entry in enumerate(store.ranking(arguments.execution), 1)]
+    headings = _EXECUTION_COLUMNS if arguments.execution is None else _RANKING_COLUMNS
+    terminal.write_exactly(_FORMATS[arguments.format](headings, rows))
+    return 0
+
+
+_RANKING_COLUMNS = ("rank", "team_id", "team_name", "max_score", "total_rounds")
+_EXECUTION_COLUMNS = ("execution_id", "state", "teams", "best_score", "started_at", "task")
+
+
+def _ranking_row(rank: int, entry: RankingEntry) -> dict[str, Any]:
+    return {"rank": rank, **entry.model_dump()}
+
+
+def _execution_row(execution: Execution) -> dict[str, Any]:
+    return {
+        "execution_id": execution.execution_id,
+        "state": execution.state,
+        "teams": execution.teams,
+        "best_score": execution.best_score,
+        "started_at": execution.started_at.isoformat() if execution.started_at else None,
+        "task": execution.user_prompt,
+    }
+
+
+def _as_json(headings: Sequence[str], rows: list[dict[str, Any]]) -> str:
+    return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
+
+
+def _as_csv(headings: Sequence[str], rows: list[dict[str, Any]]) -> str:
+    sink = io.StringIO()
+    writer = csv.DictWriter(sink, headings, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return sink.getvalue()
+
+
+def _as_table(headings: Sequence[str], rows: list[dict[str, Any]]) -> str:
+    numbers = [at for at, heading in enumerate(headings) if heading in _NUMBERS]
+    return terminal.table(headings, ([_cell(row[heading]) for heading in headings] for row in rows), numbers)
+
+
+_NUMBERS = {"rank", "teams", "max_score", "best_score", "total_rounds"}
+_TASK_COLUMNS = 60
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    text = str(value)
+    return terminal.fit(text, _TASK_COLUMNS) if terminal.width(text) > _TASK_COLUMNS else text
+
+
+_FORMATS = {"table": _as_table, "json": _as_json, "csv": _as_csv}
