@@ -20,11 +20,11 @@ from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.reader import Reader, looks_damaged
 from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
 from builder.leaderboard.records import DeliveredPrompt, Execution, RebuiltRound, RoundRecord
-from builder.leaderboard.rows import entries_of, feedback_of
+from builder.leaderboard.rows import delivered_of, entries_of, feedback_of
 from builder.leaderboard.schema import DATABASE_NAME, Gap
 from builder.leaderboard.sentences import DAMAGED, FOREIGN, PROMPT_NOT_STORED, TASK_UNKNOWN
 from builder.leaderboard.snapshot import Freshness, Retries, Snapshots
-from builder.leaderboard.story import read_story
+from builder.leaderboard.story import Story, Texts, read_conversation, read_story
 from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
 
 T = TypeVar("T")
@@ -214,10 +214,7 @@ class AggregationStore:
         """The prompt that a team really received."""
 
         def ask(reader: Reader) -> DeliveredPrompt | None:
-            queries.require(reader.schema, "round_history", (*queries.KEY, "message_history"))
-            return (
-                read_story(reader, execution_id, team_id, round_number).round(team_id, round_number).delivered
-            )
+            return delivered_of(read_conversation(reader, execution_id, team_id, round_number))
 
         found = self._answer(ask)
         if found is None:
@@ -242,7 +239,7 @@ class AggregationStore:
         The task of a run that is not over is stored nowhere by itself: give it, or a ``renderer`` of the
         team template that this run used, and it is read out of a stored prompt.
         """
-        story = self._answer(lambda reader: read_story(reader, execution_id, team_id, round_number))
+        story = self._scored_story(execution_id, team_id, round_number)
         stored = story.round(team_id, round_number, for_)
         known = task or story.task or self._recovered(stored, renderer)
         if known is None:
@@ -267,7 +264,7 @@ class AggregationStore:
         self, execution_id: str, *, task: str | None = None, renderer: Renderer | None = None
     ) -> list[RebuiltRound]:
         """Every delivered round of an execution, from one pass over its rows."""
-        story = self._answer(lambda reader: read_story(reader, execution_id, None, "all"))
+        story = self._scored_story(execution_id, None, "all")
         rounds = list(story.delivered_rounds())
         known = task or story.task
         if known is None and renderer is not None:
@@ -276,6 +273,13 @@ class AggregationStore:
             raise TaskUnknown(TASK_UNKNOWN, execution_id=execution_id)
         return [rebuild(stored, "team", known) for stored in rounds]
 
+    def _scored_story(self, execution_id: str, team_id: str | None, texts: Texts) -> Story:
+        def ask(reader: Reader) -> Story:
+            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
+            return read_story(reader, execution_id, team_id, texts)
+
+        return self._answer(ask)
+
     def _recovered(self, stored: StoredRound, renderer: Renderer | None) -> str | None:
         """Out of this round's prompt or the first one's, which has less around the task."""
         if renderer is None:
@@ -283,8 +287,7 @@ class AggregationStore:
         found = recover_task(stored, renderer)
         if found is not None or stored.round_number == 1:
             return found
-        where = (stored.execution_id, stored.team_id)
-        story = self._answer(lambda reader: read_story(reader, *where, 1))
+        story = self._scored_story(stored.execution_id, stored.team_id, 1)
         return (
             recover_task(story.round(stored.team_id, 1), renderer)
             if (stored.team_id, 1) in story.histories

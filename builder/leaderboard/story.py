@@ -144,8 +144,21 @@ _NAMELESS = _History("", None, None)
 _NO_STATUS = StatusRow(None, None, None, None, None, None)
 
 
+def read_conversation(reader: Reader, execution_id: str, team_id: str, round_number: int) -> str | None:
+    """A round's stored messages, as JSON; raises where there is no such round."""
+    queries.require(reader.schema, "round_history", (*queries.KEY, "message_history"))
+    sql = queries.histories(reader.schema, team=True, texts=True, round_number=True)
+    rows = reader.rows(sql, (execution_id, team_id, round_number))
+    if not rows:
+        # Whichever part of the question is unknown, this says so.
+        read_story(reader, execution_id, team_id).round(team_id, round_number)
+    return rows[0][2] if rows else None
+
+
 def read_story(reader: Reader, execution_id: str, team_id: str | None, texts: Texts = "none") -> Story:
     """Raises where the execution, or the team in it, is not known to any table."""
+    if reader.schema.gap("round_history", queries.KEY) is not None:
+        queries.require(reader.schema, "leader_board", queries.KEY)
     board, pairs = _board(reader, execution_id)
     key = (execution_id,) if team_id is None else (execution_id, team_id)
     submissions = _submissions(reader, key)
@@ -168,7 +181,8 @@ _Pairs = list[tuple[datetime | None, datetime | None]]
 
 
 def _board(reader: Reader, execution_id: str) -> tuple[tuple[BoardRow, ...], _Pairs]:
-    queries.require(reader.schema, "leader_board", (*queries.KEY, "score"))
+    if reader.schema.gap("leader_board", queries.KEY) is not None:
+        return (), []
     rows = reader.rows(queries.board(reader.schema), (execution_id,))
     found = tuple(
         BoardRow(team, number, name or team, float(score), created)
@@ -179,6 +193,8 @@ def _board(reader: Reader, execution_id: str) -> tuple[tuple[BoardRow, ...], _Pa
 
 
 def _submissions(reader: Reader, key: tuple[str, ...]) -> dict[_Place, _Submission]:
+    if reader.schema.gap("leader_board", queries.KEY) is not None:
+        return {}
     rows = reader.rows(queries.submissions(reader.schema, team=len(key) > 1), key)
     found = {}
     for team, number, name, score, created, _, content, form, stored, final, reason in rows:
