@@ -95,20 +95,17 @@ class Dispatcher:
         limits = self._limits
         seconds, cpu = (limits.file_time, limits.file_cpu) if file else (limits.time, limits.cpu)
         frame = self._frame(request | {"time": seconds, "cpu": cpu})
-        began = time.monotonic()
-        deadline = began + (limits.batch_wait if file else limits.wait)
+        deadline = time.monotonic() + (limits.batch_wait if file else limits.wait)
         self._refuse_cooling(owner)
         with self._turn(self._turns[file], owner, topic, deadline):
             # Again: the job that held the turn may have been the second that was stopped.
             self._refuse_cooling(owner)
             slow = self._cool_down.is_slow(owner)
             lane: LaneName = "batch" if file else "slow" if slow else "preview"
-            with self._worker(lane, owner, deadline) as worker:
-                self._ledger.waited(time.monotonic() - began)
-                try:
-                    answer = self._exchange(worker, frame, seconds)
-                except Stopped as stop:
-                    raise self._stopped(worker, stop, seconds, cpu, owner) from None
+            try:
+                answer = self._exchange(lane, owner, deadline, frame, seconds)
+            except Stopped as stop:
+                raise self._stopped(stop, seconds, cpu, owner) from None
         return self._value(answer)
 
     def ask_each(self, request: dict[str, Any], texts: Sequence[str]) -> Iterator[Any]:
@@ -120,38 +117,41 @@ class Dispatcher:
                 done += 1
                 yield found
 
-    def _ask_chunk(self, request: dict[str, Any], texts: Sequence[str]) -> Iterator[Any]:
+    def _ask_chunk(self, request: dict[str, Any], texts: Sequence[str]) -> list[Any]:
         """As far as the chunk goes: a text that meets a limit takes the worker with it."""
         seconds, cpu = self._limits.time, self._limits.cpu
         try:
             frame = self._frame(request | {"each": texts, "time": seconds, "cpu": cpu})
         except LimitExceeded as error:
-            if len(texts) > 1:
-                raise
-            yield error
-            return
-        began = time.monotonic()
-        with self._worker("batch", None, began + self._limits.batch_wait) as worker:
-            self._ledger.waited(time.monotonic() - began)
-            found: list[Any] = []
+            return [error] if len(texts) == 1 else self._ask_chunk(request, texts[: len(texts) // 2])
+        found: list[Any] = []
+        with self._worker("batch", None, time.monotonic() + self._limits.batch_wait) as worker:
             try:
                 worker.send(frame, time.monotonic() + seconds + _GRACE)
-                for _ in texts:
+                while len(found) < len(texts) and not worker.retired:
                     answer = worker.receive(time.monotonic() + seconds + _GRACE)
                     try:
                         found.append(self._value(answer))
                     except BuilderError as error:
                         found.append(error)
-                    if worker.retired:
-                        break
             except Stopped as stop:
-                found.append(self._stopped(worker, stop, seconds, cpu, None))
-        yield from found
+                found.append(self._stopped(stop, seconds, cpu, None))
+        return found
 
-    def _exchange(self, worker: WorkerProcess, frame: bytes, seconds: float) -> dict[str, Any]:
-        deadline = time.monotonic() + seconds + _GRACE
-        worker.send(frame, deadline)
-        return worker.receive(deadline)
+    def _exchange(
+        self, lane: LaneName, owner: str | None, deadline: float, frame: bytes, seconds: float
+    ) -> dict[str, Any]:
+        """One job on one worker; on another one where the first was killed by somebody else."""
+        for last in (False, True):
+            with self._worker(lane, owner, deadline) as worker:
+                until = time.monotonic() + seconds + _GRACE
+                try:
+                    worker.send(frame, until)
+                    return worker.receive(until)
+                except Stopped as stop:
+                    if last or self._closed or stop.reason != "SIGKILL":
+                        raise
+        raise AssertionError("unreachable")
 
     def _value(self, answer: dict[str, Any]) -> Any:
         self._ledger.count("jobs")
@@ -159,15 +159,13 @@ class Dispatcher:
             self._ledger.count("faults")
         return value_of(answer)
 
-    def _stopped(
-        self, worker: WorkerProcess, stop: Stopped, seconds: float, cpu: int, owner: str | None
-    ) -> BuilderError:
+    def _stopped(self, stop: Stopped, seconds: float, cpu: int, owner: str | None) -> BuilderError:
         """Count a stop and say it. In a pool that is closing, the killed job is no fault of its text."""
         if self._closed:
             return JailUnavailable(CLOSED)
         self._ledger.count("jobs")
         self._ledger.count(stop.limit)
-        if worker.retired:
+        if stop.fatal:
             self._ledger.count("kills")
             self._cool_down.stopped(owner)
         return exceeded(
@@ -184,7 +182,6 @@ class Dispatcher:
         except ValueError as error:  # an integer of 5,000 digits
             raise exceeded("input", self._limits) from error
         if len(frame) > self._limits.input:
-            self._ledger.count("input")
             raise exceeded("input", self._limits)
         return frame
 
@@ -212,10 +209,12 @@ class Dispatcher:
     @contextmanager
     def _worker(self, name: LaneName, owner: str | None, deadline: float) -> Iterator[WorkerProcess]:
         lane = self._lanes[name]
+        began = time.monotonic()
         worker = self._acquire(lane, owner, deadline)
+        self._ledger.waited(time.monotonic() - began)
         try:
             yield worker
-        except BuilderError:
+        except Stopped:
             raise
         except BaseException:
             # An interrupt between question and answer: the answer must not reach the next job.

@@ -107,12 +107,12 @@ def _error(error: BuilderError) -> dict[str, Any]:
     return {"type": type(error).__name__, "code": error.code, "line": error.line, "params": error.params}
 
 
-# Touches each filter and escape that loads something on its first use.
-_EXERCISE = """{% set ns = namespace(n=1) %}{% macro m(a) %}{{ a }}{{ caller() if caller }}{% endmacro %}\
+# Touches what loads something on its first use.
+_EXERCISE = """{% set ns = namespace(n=1) %}{% macro m(a) %}{{ a }}{{ caller() }}{% endmacro %}\
 {% for x in range(2) %}{{ loop.index }}{{ x | string | upper | trim | length }}{% else %}-{% endfor %}\
-{% filter indent %}{{ user_prompt | wordwrap(20) | escape | striptags | tojson | urlencode }}{% endfilter %}\
-{{ "\\N{BULLET}\\u3042" ~ 1.5 | round(1) ~ m("a") ~ "a b".split() | join("、") ~ user_prompt | wordcount }}\
-{{ user_prompt | title | truncate(9) | center(9) | replace("a", "b") ~ 3 | filesizeformat }}"""
+{% call m("a") %}b{% endcall %}{% filter indent %}{{ user_prompt | wordwrap(9) | tojson }}{% endfilter %}\
+{{ "\\N{BULLET}\\u3042" ~ 1.5 | round(1) ~ "a b".split() | join("、") ~ user_prompt | wordcount }}\
+{{ user_prompt | title | truncate(9) | center(9) | replace("a", "b") | escape | striptags | urlencode }}"""
 
 
 def warm_up() -> None:

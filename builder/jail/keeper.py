@@ -67,7 +67,9 @@ class Keeper:
             if self._starting:
                 self._welcome()
             else:
-                self._wake.wait(_LOOK_ROUND)
+                self._wake.wait(
+                    min(_LOOK_ROUND, max(0.0, self._pause_until - time.monotonic()) or _LOOK_ROUND)
+                )
                 self._tidy()
                 if time.monotonic() - self._resting.last_used > _REST_AFTER:
                     self._resting.rest()
@@ -132,4 +134,7 @@ class Keeper:
         self.failures += 1
         self.reason = reason
         # Whatever keeps workers from starting lasts longer than an instant.
-        self._pause_until = time.monotonic() + min(5.0, 0.1 * 2**self.failures)
+        self._pause_until = time.monotonic() + min(_LOOK_ROUND, 0.05 * 2**self.failures)
+        if self.hopeless:
+            for lane in self._lanes:
+                lane.turn_away()

@@ -153,6 +153,14 @@ class Lane:
                 worker.retired = True
                 self._ended.append(worker)
 
+    def turn_away(self) -> None:
+        """No worker will come: those who wait for one need not."""
+        with self._lock:
+            if not self._idle and not self._busy:
+                for ticket in self._waiting:
+                    ticket.ready.release()
+                self._waiting.clear()
+
     def rest(self) -> None:
         """Let the idle workers go; the next job opens the lane again."""
         with self._lock:

@@ -24,11 +24,13 @@ _ANSWER_ROOM = 4 * 1024 * 1024
 
 
 class Stopped(Exception):
-    """The job in the worker met a limit. The worker is gone or must go."""
+    """The job in the worker met a limit; ``fatal`` when the worker did not survive that."""
 
-    def __init__(self, limit: LimitName, *, line: int | None = None, reason: str = "") -> None:
+    def __init__(
+        self, limit: LimitName, *, line: int | None = None, reason: str = "", fatal: bool = True
+    ) -> None:
         super().__init__(limit)
-        self.limit, self.line, self.reason = limit, line, reason
+        self.limit, self.line, self.reason, self.fatal = limit, line, reason, fatal
 
 
 class WorkerProcess:
@@ -97,7 +99,7 @@ class WorkerProcess:
         self.cpu = answer["cpu"]
         self.retired = self.retired or "retire" in answer
         if "limit" in answer:
-            raise Stopped(answer["limit"], line=answer.get("line"))
+            raise Stopped(answer["limit"], line=answer.get("line"), fatal="retire" in answer)
         return answer
 
     def _poll_frame(self) -> dict[str, Any] | None:
