@@ -67,24 +67,19 @@ def matches(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Match]:
         "".join([right_text[place] for place in right_places]),
     )
     found: list[Match] = []
-    start_left = start_right = size = 0
     for step in opcodes:
-        if step.tag != "equal":
-            continue
-        for at_left, at_right in zip(
-            left_places[step.src_start : step.src_end],
-            right_places[step.dest_start : step.dest_end],
-            strict=True,
-        ):
-            if size and at_left == start_left + size and at_right == start_right + size:
-                size += 1
-                continue
-            if size:
-                found.append(Match(start_left, start_right, size))
-            start_left, start_right, size = at_left, at_right, 1
-    if size:
-        found.append(Match(start_left, start_right, size))
+        if step.tag == "equal":
+            found += _united(
+                left_places[step.src_start : step.src_end], right_places[step.dest_start : step.dest_end]
+            )
     return found
+
+
+def _united(left: list[int], right: list[int]) -> list[Match]:
+    """Matching places as runs; what was left out before may lie between two of them."""
+    size = len(left)
+    cuts = [at for at in range(1, size) if left[at] - left[at - 1] != 1 or right[at] - right[at - 1] != 1]
+    return [Match(left[start], right[start], stop - start) for start, stop in pairwise([0, *cuts, size])]
 
 
 def gaps(found: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:

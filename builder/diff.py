@@ -188,7 +188,9 @@ class Diff:
             if run.row >= stop:
                 break
             first, last = max(start - run.row, 0), min(stop - run.row, run.size)
-            if first < last:
+            if first == 0 and last == run.size:
+                yield run
+            elif first < last:
                 yield Run(
                     run.kind,
                     run.row + first,
