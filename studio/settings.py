@@ -114,9 +114,10 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [STATIC_DIR] if CHECKOUT else []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    "staticfiles": {"BACKEND": "studio.static_files.VersionedStaticFiles"},
 }
 WHITENOISE_USE_FINDERS = True  # no collectstatic step
+WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000  # an address changes with its file's content
 
 # Browsers drop Secure and `__Host-` cookies on plain http, so a local studio must do without them.
 _https = ENVIRONMENT.https
