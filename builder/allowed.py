@@ -7,7 +7,6 @@ from jinja2 import StrictUndefined
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
-MOST_NODES = 3_000
 MOST_LOOPS = 3
 LARGEST_NUMBER = 1_000_000
 LONGEST_RANGE = 100_000

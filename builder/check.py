@@ -4,12 +4,13 @@ from collections.abc import Iterator
 
 from jinja2 import nodes
 
+from builder.allowed import FILTERS
 from builder.bindings import collect
-from builder.gate import inspect, measure
+from builder.gate import inspect
 from builder.messages import message
 from builder.problems import Problem
 from builder.scope import check_names
-from builder.syntax import parse, place_of
+from builder.syntax import measure, parse, place_of
 from builder.variables import PromptKind, field_name
 
 EMPTY = message(
@@ -75,7 +76,7 @@ def _advice(tree: nodes.Template) -> Iterator[Problem]:
         line, column = place_of(node.lineno)
         if isinstance(node, nodes.For):
             yield Problem("hint", LOOP, line, column)
-        elif isinstance(node, nodes.Filter):
+        elif isinstance(node, nodes.Filter) and node.name in FILTERS:
             yield Problem("hint", FILTER, line, column, {"name": node.name})
         elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
             yield Problem("warning", NO_ELSE, line, column)

@@ -22,14 +22,15 @@ from builder.allowed import (
     LOOP_VALUES,
     METHODS,
     MOST_LOOPS,
-    MOST_NODES,
     PYTHON_ATTRIBUTES,
     RESERVED,
     TESTS,
 )
 from builder.bindings import Bindings
+from builder.macros import rings
+from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import MOST_DEPTH, TOO_DEEP, place_of
+from builder.syntax import place_of
 
 _TAGS: dict[type[nodes.Node], str] = {
     nodes.Include: "include",
@@ -50,23 +51,6 @@ _NODES = frozenset(
         nodes.Sub, nodes.Mod, nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos,
     }
 )  # fmt: skip
-
-
-def measure(tree: nodes.Template) -> list[Problem]:
-    """Bounds on size and nesting; the other rules rely on them."""
-    level: list[nodes.Node] = [tree]
-    count, depth, line = 0, -1, 1
-    while level:
-        count += len(level)
-        depth += 1
-        placed = [node.lineno for node in level if node.lineno is not None]
-        line = placed[0] if placed else line
-        if count > MOST_NODES:
-            return [_problem(refuse.TOO_MANY_NODES, line, most=MOST_NODES)]
-        if depth > MOST_DEPTH:
-            return [_problem(TOO_DEEP, line, most=MOST_DEPTH)]
-        level = [child for node in level for child in node.iter_child_nodes()]
-    return []
 
 
 def inspect(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
@@ -93,7 +77,8 @@ class _Inspection:
             nodes.AssignBlock: self._assign_block,
         }  # fmt: skip
         self._walk(tree)
-        self._rings(tree)
+        for macro in rings(bindings.macros):
+            self.refuse(refuse.RING, macro.lineno, name=macro.name)
 
     def refuse(self, code: str, lineno: int | None = None, **params: str | int) -> None:
         self.problems.append(_problem(code, lineno or self._lineno, **params))
@@ -289,7 +274,7 @@ class _Inspection:
         self._arguments(node)
         signature = FILTERS.get(node.name)
         if signature is None:
-            self.refuse(refuse.FILTERS.get(node.name, refuse.FILTER), name=node.name, known=" ".join(FILTERS))
+            self._unknown_filter(node.name)
             return
         unknown = [keyword.key for keyword in node.kwargs if keyword.key not in signature.keywords]
         if unknown or len(node.args) > signature.positional:
@@ -297,6 +282,17 @@ class _Inspection:
             self.refuse(refuse.FILTER_ARGUMENTS, name=node.name, known=known)
         if signature.lazy and not self._used_up(node):
             self.refuse(refuse.LAZY, name=node.name)
+
+    def _unknown_filter(self, name: str) -> None:
+        meant = nearest(name, FILTERS)
+        if name in refuse.FILTERS:
+            self.refuse(refuse.FILTERS[name], name=name)
+        elif meant is None:
+            self.refuse(refuse.FILTER, name=name, known=" ".join(FILTERS))
+        else:
+            line, column = place_of(self._lineno)
+            params: dict[str, str | int] = {"name": name, "meant": meant}
+            self.problems.append(Problem("error", refuse.FILTER_MISSPELT, line, column, params, name, meant))
 
     def _used_up(self, node: nodes.Filter) -> bool:
         parent = self._parent
@@ -342,27 +338,6 @@ class _Inspection:
         # jinja2 3.1 cannot compile a name there: it looks it up in a scope that never read it.
         if node.filter is not None and node.filter.find(nodes.Name):
             self.refuse(refuse.SET_BLOCK_FILTER)
-
-    def _rings(self, tree: nodes.Template) -> None:
-        """A macro that reaches itself would never end."""
-        calls = {
-            name: {
-                call.node.name
-                for macro in macros
-                for call in macro.find_all(nodes.Call)
-                if isinstance(call.node, nodes.Name) and call.node.name in self.bindings.macros
-            }
-            for name, macros in self.bindings.macros.items()
-        }
-        for name, macros in self.bindings.macros.items():
-            reached: set[str] = set()
-            waiting = set(calls[name])
-            while waiting:
-                step = waiting.pop()
-                reached.add(step)
-                waiting |= calls[step] - reached
-            if name in reached:
-                self.refuse(refuse.RING, macros[0].lineno, name=name)
 
 
 def _constant_number(node: nodes.Node) -> int | None:

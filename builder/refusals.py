@@ -4,13 +4,6 @@ from collections.abc import Mapping
 
 from builder.messages import message
 
-TOO_MANY_NODES = message(
-    "gate-too-large",
-    "The template has too many parts; {most} are allowed.",
-    "テンプレートの構成要素が多すぎます。上限は{most}個です。",
-    fix_en="Write fixed text instead of tags, or shorten the template.",
-    fix_ja="タグを減らして通常のテキストにするか、テンプレートを短くしてください。",
-)
 TAG = message(
     "gate-tag",
     "The tag `{tag}` is not allowed in a prompt template.",
@@ -206,6 +199,13 @@ FILTER = message(
     "フィルタ `{name}` は使えません。",
     fix_en="Allowed are: {known}.",
     fix_ja="使えるもの: {known}",
+)
+FILTER_MISSPELT = message(
+    "gate-filter-misspelt",
+    "There is no filter `{name}`. Did you mean `{meant}`?",
+    "`{name}` というフィルタはありません。`{meant}` のことですか？",
+    fix_en="Write `{meant}`.",
+    fix_ja="`{meant}` と書いてください。",
 )
 _FILTER_LOOP = message(
     "gate-filter-loop",

@@ -94,6 +94,11 @@ class _Compiled:
 _COMPILED = {(trim, strip): _Compiled(trim, strip) for trim in (False, True) for strip in (False, True)}
 
 
+def environment_for(dialect: Dialect) -> jinja2.Environment:
+    """The environment that this dialect's templates are compiled in."""
+    return _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks].environment
+
+
 def render(
     kind: PromptKind, text: str, variables: Mapping[str, str | int], dialect: Dialect = CONTRACT
 ) -> str:

@@ -1,15 +1,15 @@
 """Which names are bound where: every name a template reads must have a value in every branch."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 
 from jinja2 import nodes
 
 from builder.allowed import ELSEWHERE, FUNCTIONS
 from builder.bindings import Bindings, names_in
+from builder.macros import CALLER_MISSING, CALLER_UNUSED, CallerUses, argument_problems, caller_uses
 from builder.messages import message
+from builder.nearest import nearest
 from builder.problems import Problem
 from builder.syntax import place_of
 from builder.variables import KINDS, PromptKind, names
@@ -70,52 +70,13 @@ NO_MACRO = message(
     fix_en="Define it before its first use: `{% macro {name}() %}…{% endmacro %}`.",
     fix_ja="使う前に `{% macro {name}() %}…{% endmacro %}` で定義してください。",
 )
-ARGUMENT_MISSING = message(
-    "scope-argument-missing",
-    "The call of `{name}` gives no value for `{argument}`.",
-    "`{name}` の呼び出しで `{argument}` の値が渡されていません。",
-    fix_en="Pass it, or give the parameter a default: `{argument}=''`.",
-    fix_ja="値を渡すか、`{argument}=''` のように既定値を付けてください。",
-)
-ARGUMENT_EXTRA = message(
-    "scope-argument-extra",
-    "The call of `{name}` passes more than it takes.",
-    "`{name}` の呼び出しに余分な引数があります。",
-    fix_en="It takes: {known}.",
-    fix_ja="受け取る引数: {known}",
-)
-CALLER_MISSING = message(
-    "scope-caller-missing",
-    "`{name}` uses `caller()`, so it can only be called by {% call %}.",
-    "`{name}` は `caller()` を使うので、{% call %} でしか呼べません。",
-    fix_en="Write `{% call {name}() %}…{% endcall %}`, or guard it: `{% if caller is defined %}`.",
-    fix_ja="`{% call {name}() %}…{% endcall %}` と書くか、`{% if caller is defined %}` で確かめてください。",
-)
-CALLER_UNUSED = message(
-    "scope-caller-unused",
-    "`{name}` never uses `caller()`, so {% call %} cannot call it.",
-    "`{name}` は `caller()` を使わないので、{% call %} では呼べません。",
-    fix_en="Write `{{ {name}() }}`, or put `{{ caller() }}` into the macro.",
-    fix_ja="`{{ {name}() }}` と書くか、マクロの中に `{{ caller() }}` を入れてください。",
-)
 
 
 def check_names(tree: nodes.Template, kind: PromptKind, bindings: Bindings) -> list[Problem]:
     """Every name that has no value somewhere it is read. The tree must have been measured."""
-    walk = _Walk(kind, bindings, _caller_uses(bindings))
+    walk = _Walk(kind, bindings, caller_uses(bindings.macros))
     walk.run(tree.body, _Scope(set(), set()))
     return walk.problems
-
-
-def nearest(name: str, candidates: Iterable[str]) -> str | None:
-    """The name that was probably meant."""
-    known = sorted(candidates)
-    by_lower = {candidate.lower(): candidate for candidate in known}
-    close = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.5)
-    if close:
-        return by_lower[close[0]]
-    starts = [candidate for candidate in known if len(name) > 2 and candidate.startswith(name)]
-    return starts[0] if starts else None
 
 
 @dataclass
@@ -131,59 +92,8 @@ class _Scope:
         return replace(self, bound=set(self.bound), maybe=set(self.maybe), **changes)
 
 
-@dataclass
-class _CallerUses:
-    """How a macro uses its caller."""
-
-    calls: list[nodes.Call]
-    unguarded: bool = False
-    any: bool = False
-
-
-def _caller_uses(bindings: Bindings) -> dict[str, _CallerUses]:
-    uses: dict[str, _CallerUses] = defaultdict(lambda: _CallerUses([]))
-
-    def look(node: nodes.Node, use: _CallerUses, guarded: bool) -> None:
-        # A nested macro and the body of a call block have callers of their own.
-        if isinstance(node, nodes.Macro):
-            return
-        if isinstance(node, nodes.CallBlock):
-            look(node.call, use, guarded)
-            return
-        if isinstance(node, nodes.Name) and node.name == "caller":
-            use.any = True
-        if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name) and node.node.name == "caller":
-            use.calls.append(node)
-            use.unguarded |= not guarded
-        if isinstance(node, nodes.If | nodes.CondExpr) and _asks_for_caller(node.test):
-            look(node.test, use, guarded)
-            then: Sequence[nodes.Node] = node.body if isinstance(node, nodes.If) else [node.expr1]
-            for child in then:
-                look(child, use, True)
-            for child in node.iter_child_nodes(exclude=("test", "body", "expr1")):
-                look(child, use, guarded)
-            return
-        for child in node.iter_child_nodes():
-            look(child, use, guarded)
-
-    for name, macros in bindings.macros.items():
-        for macro in macros:
-            for child in (*macro.defaults, *macro.body):
-                look(child, uses[name], False)
-    return uses
-
-
-def _asks_for_caller(test: nodes.Node) -> bool:
-    return (
-        isinstance(test, nodes.Test)
-        and test.name == "defined"
-        and isinstance(test.node, nodes.Name)
-        and test.node.name == "caller"
-    )
-
-
 class _Walk:
-    def __init__(self, kind: PromptKind, bindings: Bindings, caller_uses: dict[str, _CallerUses]) -> None:
+    def __init__(self, kind: PromptKind, bindings: Bindings, caller_uses: Mapping[str, CallerUses]) -> None:
         self.kind = kind
         self.declared = names(kind)
         self.bindings = bindings
@@ -278,7 +188,7 @@ class _Walk:
             if not use.any:
                 self.report(CALLER_UNUSED, node.lineno, name=callee.name)
             for call in use.calls:
-                self._arguments(node, call, "caller", node.lineno)
+                self.problems += argument_problems(node, call, "caller", node.lineno)
         self._function(node, scope.inner(caller=False))
 
     def _bind(self, target: nodes.Node, scope: _Scope) -> None:
@@ -323,22 +233,9 @@ class _Walk:
             return
         self._name(name, node.node.lineno, scope)
         for macro in self.bindings.macros.get(name, []):
-            self._arguments(macro, node, name, node.node.lineno)
+            self.problems += argument_problems(macro, node, name, node.node.lineno)
         if not by_block and self.caller_uses[name].unguarded:
             self.report(CALLER_MISSING, node.node.lineno, name=name)
-
-    def _arguments(
-        self, function: nodes.Macro | nodes.CallBlock, call: nodes.Call, name: str, lineno: int
-    ) -> None:
-        parameters = [argument.name for argument in function.args]
-        required = parameters[: len(parameters) - len(function.defaults)]
-        given = set(parameters[: len(call.args)])
-        keywords = {keyword.key for keyword in call.kwargs}
-        if len(call.args) > len(parameters) or keywords - set(parameters) or keywords & given:
-            self.report(ARGUMENT_EXTRA, lineno, name=name, known=", ".join(parameters) or "–")
-        for parameter in required:
-            if parameter not in given | keywords:
-                self.report(ARGUMENT_MISSING, lineno, name=name, argument=parameter)
 
     def _name(self, name: str, lineno: int, scope: _Scope) -> None:
         if name in self.declared or name in scope.bound or name in FUNCTIONS or name in ELSEWHERE:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import jinja2
 from jinja2 import nodes
-from jinja2.lexer import TokenStream, newline_re
+from jinja2.lexer import TOKEN_INTEGER, TokenStream, newline_re
 from jinja2.parser import Parser
 
 from builder.messages import message
@@ -13,6 +13,9 @@ from builder.problems import Problem
 from builder.render import PARSING_ENVIRONMENT, reason_of
 
 MOST_CHARACTERS = 65_536
+MOST_NODES = 3_000
+MOST_DEPTH = 30
+_MOST_DIGITS = 20
 
 TOO_LONG = message(
     "syntax-too-long",
@@ -54,7 +57,13 @@ TOO_DEEP = message(
     fix_en="Take parts out with {% set %}, join texts with `~`, or use {% elif %} instead of nested ifs.",
     fix_ja="{% set %} で部分に分ける、文字列は `~` でつなぐ、{% elif %} を使うなどして浅くしてください。",
 )
-MOST_DEPTH = 30
+TOO_LARGE = message(
+    "gate-too-large",
+    "The template has too many parts; {most} are allowed.",
+    "テンプレートの構成要素が多すぎます。上限は{most}個です。",
+    fix_en="Write fixed text instead of tags, or shorten the template.",
+    fix_ja="タグを減らして通常のテキストにするか、テンプレートを短くしてください。",
+)
 
 _FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
 _AT_OFFSET = re.compile(r" at (\d+)$")
@@ -80,7 +89,6 @@ def parse(text: str) -> nodes.Template | Problem:
     if found := _FORBIDDEN.search(source):
         line, column = _line_and_column(source, found.start())
         return Problem("error", BAD_CHARACTER, line, column, {"character": f"U+{ord(found[0]):04X}"})
-    params: dict[str, str | int]
     parser = Parser(PARSING_ENVIRONMENT, "")
     try:
         parser.stream = _stream(source)
@@ -88,11 +96,31 @@ def parse(text: str) -> nodes.Template | Problem:
     except jinja2.TemplateSyntaxError as error:
         return _syntax_problem(error, source)
     except RecursionError:
-        code, params = TOO_DEEP, {"most": MOST_DEPTH}
-    except (ValueError, SyntaxError, MemoryError, AssertionError) as error:
-        # A number of thousands of digits, for one, is Python's error and not jinja2's.
-        code, params = SYNTAX_ERROR, {"reason": reason_of(error)}
-    return Problem("error", code, *place_of(parser.stream.current.lineno), params)
+        return _too(TOO_DEEP, MOST_DEPTH, parser.stream.current.lineno)
+    except Exception as error:  # Python's own complaints must not reach a person as a traceback
+        params: dict[str, str | int] = {"reason": reason_of(error)}
+        return Problem("error", SYNTAX_ERROR, *place_of(parser.stream.current.lineno), params)
+
+
+def measure(tree: nodes.Template) -> list[Problem]:
+    """Bounds on size and nesting; the other rules rely on them."""
+    level: list[nodes.Node] = [tree]
+    count, depth, line = 0, -1, 1
+    while level:
+        count += len(level)
+        depth += 1
+        placed = [node.lineno for node in level if node.lineno is not None]
+        line = placed[0] if placed else line
+        if count > MOST_NODES:
+            return [_too(TOO_LARGE, MOST_NODES, line)]
+        if depth > MOST_DEPTH:
+            return [_too(TOO_DEEP, MOST_DEPTH, line)]
+        level = [child for node in level for child in node.iter_child_nodes()]
+    return []
+
+
+def _too(code: str, most: int, lineno: int) -> Problem:
+    return Problem("error", code, *place_of(lineno), {"most": most})
 
 
 def place_of(lineno: int) -> tuple[int, int | None]:
@@ -130,5 +158,7 @@ def _placed(source: str) -> Iterator[tuple[int, str, str]]:
         # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
         position = source.index(value, position)
         start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
-        yield Place.of(line, position - start_of_line + 1), kind, value
+        place = Place.of(line, position - start_of_line + 1)
         position += len(value)
+        # Python converts no number of thousands of digits; cut short it is still one that is refused.
+        yield place, kind, value[:_MOST_DIGITS] if kind == TOKEN_INTEGER else value
