@@ -41,6 +41,28 @@ def test_a_statement_ends_with_its_line() -> None:
     assert lines == ["a = 1 # one\n", "[t] # two\n", 'b = """\nx\n""" # three\n', "c = [\n 1, # four\n]\n"]
 
 
+@pytest.mark.parametrize(
+    "value",
+    [
+        '"a # \\" b"',
+        "'a # \\'",
+        '"""\na\n"""',
+        '"""a"""""',
+        '""""""',
+        '"""\\""" # [x]"""',
+        "'''a\\'''''",
+        "1979-05-27 07:32:00",
+        '[ "]", # ]\n [1.5, {a.b = "}"}] ]',
+        "{ a = [1, 2], b = '}' }",
+    ],
+)
+def test_a_value_ends_where_it_ends(value: str) -> None:
+    (statement, following) = scan(f"a = {value}  # c\nb = 1")
+
+    assert f"a = {value}"[statement.value_start :] == value
+    assert (statement.value_end, following.path) == (4 + len(value), ("b",))
+
+
 def test_paths_are_absolute_and_unquoted() -> None:
     paths = [each.path for each in scan('a."b c" = 1\n[t."\\u0041"]\n\'l.x\' . y = 2\n[[u]]\nz = 3\n')]
 
@@ -79,7 +101,9 @@ def test_a_text_is_written_as_a_readable_block() -> None:
 
 
 def test_what_could_end_the_block_or_be_misread_is_escaped() -> None:
-    assert write_value('a\\b\r""\x1b\u2028\ufeff"') == '"""\na\\\\b\\u000D\\""\\u001B\\u2028\\uFEFF\\""""'
+    assert write_value('a\\b\r""\x1b\x85\u2028\ufeff"') == (
+        '"""\na\\\\b\\u000D\\""\\u001B\\u0085\\u2028\\uFEFF\\""""'
+    )
 
 
 def text_survives(text: str) -> None:

@@ -340,11 +340,14 @@ def test_without_an_exchange_of_names_it_is_still_atomic(file: Path, monkeypatch
 
     put(file)
     assert (file.read_bytes(), names(file)) == (NEW, ["prompt_builder.toml"])
+    with pytest.raises(PromptFileConflict, match="has changed"):
+        put(file, expected=NEW, on_step=lambda step: step == "synced" and file.write_bytes(b"edited"))
+    assert (file.read_bytes(), names(file)) == (b"edited", ["prompt_builder.toml"])
     file.unlink()
     put(file, expected=None)
     assert (file.read_bytes(), names(file)) == (NEW, ["prompt_builder.toml"])
-    with pytest.raises(PromptFileConflict):
-        put(file, OLD, expected=None, on_step=lambda step: None)
+    with pytest.raises(PromptFileConflict, match="exists already"):
+        put(file, OLD, expected=None)
 
 
 @pytest.fixture
