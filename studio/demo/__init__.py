@@ -9,17 +9,23 @@ from django.utils import timezone, translation
 
 from studio.demo.samples import SAMPLES
 from studio.demo.story import STORIES, Story
-from studio.models import Label, PromptSet, SampleContext, Tag
+from studio.demo.workspaces import WORKSPACES, DemoWorkspace, make_workspace
+from studio.models import Label, PromptSet, SampleContext, Tag, Workspace
 
 
-def load_demo(data_dir: Path) -> None:
-    """Prompt sets with history, sample contexts, a workspace with runs; what is there already stays."""
-    now = timezone.now()
+def load_demo(data_dir: Path, now: datetime | None = None) -> None:
+    """Prompt sets with history, sample contexts, workspaces with runs; what is there already stays."""
+    now = now or timezone.now()
+    folder = data_dir.resolve() / "demo"
+    for demo in WORKSPACES:
+        make_workspace(demo, folder / demo.slug, now)
     with transaction.atomic():
         for story in STORIES:
             if not PromptSet.objects.filter(slug=story.slug).exists():
                 _tell(story, now)
         _store_samples(now)
+        for demo in WORKSPACES:
+            _register(demo, folder / demo.slug, now)
 
 
 def _tell(story: Story, now: datetime) -> None:
@@ -50,6 +56,14 @@ def _person(name: str) -> User:
         user.set_unusable_password()
         user.save(update_fields=["password"])
     return user
+
+
+def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
+    label = Label.objects.filter(prompt_set__slug=demo.story.slug, name="production").first()
+    Workspace.objects.get_or_create(
+        slug=demo.slug,
+        defaults={"name": demo.name, "path": str(folder), "label": label, "created_at": now},
+    )
 
 
 def _store_samples(now: datetime) -> None:

@@ -7,11 +7,11 @@ from django.core.exceptions import ValidationError
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
-from django.utils.translation import get_language, pgettext
+from django.utils.translation import pgettext
 
 from builder.errors import CONTEXT_INVALID, ContextError
-from builder.messages import Language
 from builder.models import EvaluatorPromptContext, RoundPromptContext
+from studio.language import reader_language
 from studio.models.prompts import PromptSet
 
 
@@ -21,8 +21,7 @@ def validate_round_context(data: Any) -> None:
         RoundPromptContext.model_validate(data)
     except pydantic.ValidationError as error:
         problem = ContextError.wrap(error, CONTEXT_INVALID)
-        language: Language = "ja" if get_language() == "ja" else "en"
-        raise ValidationError(problem.text(language), code=problem.code) from error
+        raise ValidationError(problem.text(reader_language()), code=problem.code) from error
 
 
 class SampleContextQuerySet(models.QuerySet["SampleContext"]):

@@ -11,6 +11,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from builder.variables import KINDS, PromptKind, field_name
 from studio.models.immutable import ImmutableModel
 
 
@@ -29,6 +30,11 @@ class Templates:
     team_user_prompt: str
     evaluator_user_prompt: str
     judgment_user_prompt: str
+
+    @property
+    def by_kind(self) -> dict[PromptKind, str]:
+        """The texts by the builder's names for them."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
 
     @property
     def content_hash(self) -> str:

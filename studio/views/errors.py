@@ -48,9 +48,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
         request,
         403,
         _("This form was open for too long, or your browser did not send its cookie."),
-        _(
-            "Go back, reload the page and send it again. If it keeps happening, allow cookies here."
-        ),
+        _("Go back, reload the page and send it again. If it keeps happening, allow cookies here."),
     )
 
 

@@ -27,7 +27,9 @@ def theme(request: HttpRequest) -> HttpResponse:
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
         back = "/"
-    response = HttpResponseRedirect(back)
+    # htmx has changed the page already; a plain form wants its page again.
+    part = request.headers.get("HX-Request") == "true"
+    response = HttpResponse(status=204) if part else HttpResponseRedirect(back)
     response.set_cookie(
         THEME_COOKIE, chosen, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
     )

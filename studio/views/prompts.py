@@ -4,7 +4,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
 
-from builder.variables import KINDS, field_name
 from studio.forms import HistoryForm, PromptSearchForm, clean_or_refuse
 from studio.models import PromptSet, PromptVersion, Tag
 
@@ -64,6 +63,6 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
     context = {
         "prompt_set": version.prompt_set,
         "version": version,
-        "templates": [(kind, getattr(version, field_name(kind))) for kind in KINDS],
+        "templates": version.templates.by_kind.items(),
     }
     return render(request, "prompts/version.html", context)

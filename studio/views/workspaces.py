@@ -3,9 +3,13 @@
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from studio.models import Workspace
+from studio.runs import read_runs
+
+NEWEST_RUNS = 10
 
 
 @require_safe
@@ -25,4 +29,9 @@ def workspace_detail(request: HttpRequest, slug: str) -> HttpResponse:
     workspace = get_object_or_404(
         Workspace.objects.select_related("label__prompt_set", "label__version"), slug=slug
     )
-    return render(request, "workspaces/detail.html", {"workspace": workspace, "facts": workspace.facts()})
+    context = {
+        "workspace": workspace,
+        "facts": workspace.facts(),
+        "runs": read_runs(workspace, NEWEST_RUNS, timezone.now()),
+    }
+    return render(request, "workspaces/detail.html", context)

@@ -1,3 +1,48 @@
 """Tests of the studio: Django is set up, with a database of their own."""
 
 import tests.with_django  # noqa: F401
+
+# isort: split
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import translation
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    """A request in Japanese leaves its language to the thread; each test begins in English."""
+    with translation.override("en"):
+        yield
+
+
+@pytest.fixture
+def person(db: None) -> User:
+    """Somebody with a password."""
+    return User.objects.create_user("yuki", password="correct horse battery")
+
+
+@pytest.fixture
+def signed_in(client: Client, person: User) -> Client:
+    """A browser of that somebody, signed in."""
+    client.force_login(person)
+    return client
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder for the demo; its workspaces are made once."""
+    return tmp_path_factory.mktemp("data")
+
+
+@pytest.fixture
+def demo(db: None, demo_folder: Path) -> Path:
+    """The demo, as a first start loads it."""
+    from studio.demo import load_demo
+
+    load_demo(demo_folder)
+    return demo_folder

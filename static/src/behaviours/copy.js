@@ -20,11 +20,10 @@ async function copy(button) {
   }, 1500);
 }
 
-onContent((root) => {
-  // Only a secure page (https, or this machine) may write to the clipboard.
-  if (!navigator.clipboard) return;
-  for (const button of root.querySelectorAll("[data-copy], [data-copy-from]")) {
+// Only a secure page (https, or this machine) may write to the clipboard; elsewhere the buttons stay hidden.
+if (navigator.clipboard) {
+  onContent("[data-copy], [data-copy-from]", (button) => {
     button.hidden = false;
     button.addEventListener("click", () => copy(button));
-  }
-});
+  });
+}

@@ -22,5 +22,5 @@ function refresh(element) {
   if (unit) element.textContent = relative.format(-Math.floor(seconds / unit[1]), unit[0]);
 }
 
-onContent((root) => root.querySelectorAll("time[data-relative]").forEach(refresh));
+onContent("time[data-relative]", refresh);
 setInterval(() => document.querySelectorAll("time[data-relative]").forEach(refresh), 30000);

@@ -1,0 +1,123 @@
+"""Tests in a real browser, against a server with the demo; the console must stay clean."""
+
+import tests.with_django  # noqa: F401
+
+# isort: split
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+import pytest
+from django.core.management import call_command
+from django.urls import reverse
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    Response,
+    Route,
+    sync_playwright,
+)
+from pytest_django.live_server_helper import LiveServer
+from pytest_django.plugin import DjangoDbBlocker
+
+from studio.demo import load_demo
+from studio.models.signin import issue_link_token
+from tests.chromium import ARGUMENTS, find_chromium
+
+
+@dataclass
+class Watch:
+    """What went wrong while a page was used; a test names the error answers that it provokes."""
+
+    complaints: list[str] = field(default_factory=list)
+    expected: set[int] = field(default_factory=set)
+
+    def expect(self, *statuses: int) -> None:
+        self.expected.update(statuses)
+
+    def attach(self, context: BrowserContext) -> None:
+        context.route("**/*", self._stay_local)
+        context.on("console", self._console)
+        context.on("weberror", lambda error: self.complaints.append(f"uncaught: {error.error}"))
+        context.on("response", self._response)
+
+    def _stay_local(self, route: Route) -> None:
+        if urlsplit(route.request.url).hostname in ("localhost", "127.0.0.1"):
+            route.continue_()
+        else:
+            self.complaints.append(f"outside request: {route.request.url}")
+            route.abort()
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # A failed answer shows up in the console too; `_response` tells which.
+        if message.type in ("error", "warning") and "Failed to load resource" not in message.text:
+            self.complaints.append(f"console: {message.text}")
+
+    def _response(self, response: Response) -> None:
+        if response.status >= 400 and response.status not in self.expected:
+            self.complaints.append(f"{response.status} for {response.url}")
+
+
+@pytest.fixture(scope="session")
+def browser(django_db_setup: None) -> Iterator[Browser]:
+    """One Chromium for all tests; the test database is made before its event loop runs."""
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=find_chromium(), args=ARGUMENTS)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def db(browser: Browser, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
+    """In place of pytest-django's: rows are committed, for the server to see, and go with the module."""
+    with pytest.MonkeyPatch.context() as patch, django_db_blocker.unblock():
+        # Playwright keeps an event loop in this thread, which Django takes for an async view.
+        patch.setitem(os.environ, "DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        yield
+        call_command("flush", interactive=False, verbosity=0)
+
+
+@pytest.fixture(scope="module")
+def server(db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a studio with the demo, for the tests of a module."""
+    load_demo(tmp_path_factory.getbasetemp() / "browser-demo")
+    live = LiveServer("127.0.0.1")
+    yield live.url
+    live.stop()
+
+
+@pytest.fixture
+def watch() -> Iterator[Watch]:
+    """Fails the test on a console error, an uncaught error, an outside request or an unexpected answer."""
+    watching = Watch()
+    yield watching
+    assert watching.complaints == []
+
+
+@pytest.fixture
+def context(browser: Browser, server: str, watch: Watch) -> Iterator[BrowserContext]:
+    """A fresh browser profile that speaks English."""
+    made = browser.new_context(
+        base_url=server, viewport={"width": 1280, "height": 800}, locale="en-US", color_scheme="light"
+    )
+    made.set_default_timeout(8_000)
+    watch.attach(made)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def stranger(context: BrowserContext) -> Page:
+    """A page of somebody who has not signed in."""
+    return context.new_page()
+
+
+@pytest.fixture
+def page(stranger: Page) -> Page:
+    """A page of somebody who followed a sign-in link."""
+    stranger.goto(reverse("signin-link", args=[issue_link_token()]))
+    return stranger

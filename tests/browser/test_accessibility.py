@@ -1,0 +1,79 @@
+"""Every page, in both themes and both languages: axe finds nothing, nothing spills over the edge."""
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
+
+from tests.browser.conftest import Watch
+
+PAGES = {
+    "/prompts/": 200,
+    "/prompts/?q=nothing+matches": 200,
+    "/prompts/research-team/": 200,
+    "/prompts/research-team/versions/4/": 200,
+    "/contexts/": 200,
+    "/contexts/round-5-last/": 200,
+    "/contexts/braces-html-emoji/": 200,
+    "/workspaces/": 200,
+    "/workspaces/research/": 200,
+    "/runs/": 200,
+    "/shortcuts/": 200,
+    "/nothing/": 404,
+    "/prompts/research-team/?before=x": 400,
+}
+
+
+def findings(page: Page) -> list[str]:
+    violations = Axe().run(page).response["violations"]
+    return [f"{page.url} {each['id']}: {each['nodes'][0]['html']}" for each in violations]
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing(page: Page, watch: Watch, server: str, theme: str, language: str) -> None:
+    watch.expect(400, 404)
+    page.context.add_cookies(
+        [
+            {"name": "studio-theme", "value": theme, "url": server},
+            {"name": "studio-language", "value": language, "url": server},
+        ]
+    )
+    found: list[str] = []
+    for path, status in PAGES.items():
+        answer = page.goto(path)
+        assert answer is not None and answer.status == status
+        assert page.get_attribute("html", "lang") == language
+        found += findings(page)
+    assert found == []
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_before_sign_in(stranger: Page, server: str, theme: str) -> None:
+    stranger.context.add_cookies([{"name": "studio-theme", "value": theme, "url": server}])
+    stranger.goto("/signin/")
+    assert findings(stranger) == []
+
+
+def test_axe_finds_nothing_on_the_page_of_every_component(page: Page, settings: object) -> None:
+    settings.DEBUG = True  # type: ignore[attr-defined]
+    page.goto("/design/")
+    assert findings(page) == []
+
+
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_no_page_scrolls_sideways(page: Page, watch: Watch, width: int) -> None:
+    watch.expect(400, 404)
+    page.set_viewport_size({"width": width, "height": 800})
+    wide = []
+    for path in PAGES:
+        page.goto(path)
+        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
+            wide.append(path)
+    assert wide == []
+
+
+def test_paper_shows_the_content_alone(page: Page) -> None:
+    page.goto("/prompts/research-team/versions/4/")
+    page.emulate_media(media="print", color_scheme="dark")
+    assert not page.get_by_role("navigation", name="Main").is_visible()
+    assert page.get_by_role("heading", level=1).is_visible()

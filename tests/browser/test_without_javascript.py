@@ -1,0 +1,47 @@
+"""Without JavaScript every control is a plain link or form, and works."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from studio.models.signin import issue_link_token
+from tests.browser.conftest import Watch
+
+
+@pytest.fixture
+def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
+    """A signed-in page of a browser that runs no scripts."""
+    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
+    watch.attach(context)
+    page = context.new_page()
+    page.goto(reverse("signin-link", args=[issue_link_token()]))
+    yield page
+    context.close()
+
+
+def test_search_is_a_form(plain: Page, server: str) -> None:
+    plain.get_by_role("searchbox").fill("brief")
+    plain.get_by_role("button", name="Search").click()
+    expect(plain).to_have_url(f"{server}/prompts/?q=brief")
+    expect(plain.get_by_role("row")).to_have_count(2)
+
+
+def test_language_and_theme_are_forms(plain: Page) -> None:
+    plain.goto("/contexts/")
+    plain.get_by_role("button", name="Dark").click()
+    expect(plain.locator("html")).to_have_attribute("data-theme", "dark")
+    plain.get_by_role("button", name="日本語").click()
+    expect(plain.get_by_role("heading", level=1)).to_have_text("コンテキスト")
+
+
+def test_what_only_scripts_can_do_is_not_offered(plain: Page) -> None:
+    plain.goto("/prompts/research-team/versions/5/")
+    expect(plain.get_by_role("button", name="Copy")).to_have_count(0)
+
+
+def test_the_menu_opens_and_signs_out(plain: Page, server: str) -> None:
+    plain.get_by_text("operator").click()
+    plain.get_by_role("button", name="Sign out").click()
+    expect(plain).to_have_url(f"{server}/signin/")

@@ -1,0 +1,74 @@
+"""The demo: a story that holds together, loaded once however often it is asked for."""
+
+import tomllib
+from pathlib import Path
+
+from django.contrib.auth.models import User
+
+from studio.demo import load_demo
+from studio.demo.samples import SAMPLES
+from studio.models import Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
+
+
+def counts() -> list[int]:
+    models = (PromptSet, PromptVersion, Label, LabelMove, SampleContext, Workspace, User)
+    return [model._default_manager.count() for model in models]
+
+
+def test_loading_twice_changes_nothing(demo: Path) -> None:
+    before = counts()
+    load_demo(demo)
+    assert counts() == before
+    assert min(before) > 0
+
+
+def test_what_a_person_changed_stays(demo: Path) -> None:
+    PromptSet.objects.filter(slug="research-team").update(name="mine")
+    load_demo(demo)
+    assert PromptSet.objects.get(slug="research-team").name == "mine"
+
+
+def test_each_set_has_five_versions_that_differ(demo: Path) -> None:
+    for prompt_set in PromptSet.objects.all():
+        versions = list(prompt_set.versions.order_by("number"))
+        assert [version.number for version in versions] == [1, 2, 3, 4, 5]
+        assert len({version.content_hash for version in versions}) == 5
+        times = [version.created_at for version in versions]
+        assert times == sorted(times)
+
+
+def test_labels_moved_after_their_versions_were_saved(demo: Path) -> None:
+    for move in LabelMove.objects.select_related("to_version"):
+        assert move.to_version is not None
+        assert move.moved_at >= move.to_version.created_at
+
+
+def test_the_samples_are_stored_and_valid(demo: Path) -> None:
+    assert SampleContext.objects.count() == len(SAMPLES) == 7
+    for context in SampleContext.objects.all():
+        context.full_clean()
+
+
+def test_a_workspace_holds_the_version_that_its_label_points_at(demo: Path) -> None:
+    for workspace in Workspace.objects.select_related("label__version"):
+        assert workspace.label is not None
+        written = tomllib.loads((workspace.folder / "configs" / "prompt_builder.toml").read_text())
+        version = workspace.label.version
+        assert written["prompt_builder"]["team_user_prompt"] == version.team_user_prompt
+        assert written["prompt_builder"]["evaluator_user_prompt"] == version.evaluator_user_prompt
+        assert written["prompt_builder"]["judgment_user_prompt"] == version.judgment_user_prompt
+        assert workspace.facts().database.present
+
+
+def test_nobody_can_sign_in_as_a_character_of_the_story(demo: Path) -> None:
+    for user in User.objects.all():
+        assert not user.is_active and not user.has_usable_password()
+
+
+def test_a_start_that_was_killed_halfway_is_made_good(db: None, tmp_path: Path) -> None:
+    half = tmp_path / "demo" / ".research.new"
+    half.mkdir(parents=True)
+    (half / "mixseek.db").write_bytes(b"half")
+    load_demo(tmp_path)
+    assert not half.exists()
+    assert (tmp_path / "demo" / "research" / "mixseek.db").stat().st_size > 1000
