@@ -77,8 +77,8 @@ UNWRITABLE = message(
 )
 OWNER = message(
     "file-owner-changes",
-    "The file belongs to user {uid}, group {gid}; that cannot be kept: it will belong to user {new_uid}",
-    "ファイルの所有者（ユーザー{uid}・グループ{gid}）は維持できず、書き込むとユーザー{new_uid}のものになります",
+    "The file's owner cannot be kept: user {uid}, group {gid} becomes user {new_uid}, group {new_gid}",
+    "所有者を維持できません: ユーザー{uid}・グループ{gid} → ユーザー{new_uid}・グループ{new_gid}",
     fix_en="Run as that user, or hand the file over first.",
     fix_ja="そのユーザーで実行するか、先に所有者を変更してください。",
 )
@@ -102,11 +102,17 @@ class FileState:
     @property
     def owner_warning(self) -> Problem | None:
         """Said before a write that could not keep the file's owner and group."""
-        user = os.geteuid()
-        ours = self.uid == user and self.gid in {os.getegid(), *os.getgroups()}
-        if self.data is None or user == 0 or ours:
+        user, groups = os.geteuid(), {os.getegid(), *os.getgroups()}
+        if self.data is None or user == 0 or (self.uid == user and self.gid in groups):
             return None
-        return Problem("warning", OWNER, 1, params={"uid": self.uid, "gid": self.gid, "new_uid": user})
+        group = self.gid if self.gid in groups else os.getegid()
+        params: dict[str, str | int] = {
+            "uid": self.uid,
+            "gid": self.gid,
+            "new_uid": user,
+            "new_gid": group,
+        }
+        return Problem("warning", OWNER, 1, params=params)
 
 
 @dataclass(frozen=True)

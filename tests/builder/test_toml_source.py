@@ -1,6 +1,7 @@
 import tomllib
 
 import pytest
+import tomlkit
 from hypothesis import HealthCheck, given, settings
 
 from builder.toml_source import Unscannable, scan, write_value
@@ -104,6 +105,11 @@ def test_what_could_end_the_block_or_be_misread_is_escaped() -> None:
     assert write_value('a\\b\r""\x1b\x85\u2028\ufeff"') == (
         '"""\na\\\\b\\u000D\\""\\u001B\\u0085\\u2028\\uFEFF\\""""'
     )
+
+
+@given(TEXTS)
+def test_another_reader_of_toml_reads_the_same(text: str) -> None:
+    assert tomlkit.parse(f"value = {write_value(text)}")["value"] == text
 
 
 def text_survives(text: str) -> None:

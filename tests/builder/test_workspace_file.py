@@ -382,11 +382,15 @@ def write_with_small_files_only(path: Path) -> None:
     expect_failure(path, os.strerror(errno.EFBIG))
 
 
+def become_nobody() -> None:
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+
+
 def write_as_nobody(path: Path) -> None:
     if os.geteuid() == 0:
-        os.setgroups([])
-        os.setgid(65534)
-        os.setuid(65534)
+        become_nobody()
     expect_failure(path, os.strerror(errno.EACCES))
 
 
@@ -410,19 +414,24 @@ def test_a_file_that_may_not_grow_leaves_the_old_one(file: Path) -> None:
     assert (file.read_bytes(), names(file)) == (OLD, ["prompt_builder.toml"])
 
 
-def test_a_read_only_folder_leaves_the_old_file() -> None:
-    # Not below pytest's own folder, which root's other users may not even enter.
+@pytest.fixture
+def shared() -> Iterator[Path]:
+    """A file that other users can reach, which those in pytest's own folder are not."""
     with tempfile.TemporaryDirectory() as root:
-        file = Path(root, "configs", "p.toml")
-        file.parent.mkdir()
-        file.write_bytes(OLD)
-        file.parent.chmod(0o555)
         Path(root).chmod(0o755)
+        path = Path(root, "configs", "p.toml")
+        path.parent.mkdir()
+        path.write_bytes(OLD)
+        yield path
+        path.parent.chmod(0o755)
 
-        assert exit_code(write_as_nobody, file) == 0
 
-        assert (file.read_bytes(), names(file)) == (OLD, ["p.toml"])
-        file.parent.chmod(0o755)
+def test_a_read_only_folder_leaves_the_old_file(shared: Path) -> None:
+    shared.parent.chmod(0o555)
+
+    assert exit_code(write_as_nobody, shared) == 0
+
+    assert (shared.read_bytes(), names(shared)) == (OLD, ["p.toml"])
 
 
 def test_an_owner_that_cannot_be_kept_is_said_before(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -432,9 +441,35 @@ def test_an_owner_that_cannot_be_kept_is_said_before(file: Path, monkeypatch: py
 
     assert warning is not None and warning.severity == "warning"
     assert warning.text() == (
-        f"The file belongs to user {os.getuid()}, group {os.getgid()};"
-        " that cannot be kept: it will belong to user 4711"
+        f"The file's owner cannot be kept: user {os.getuid()}, group {os.getgid()}"
+        f" becomes user 4711, group {os.getgid()}"
     )
+
+
+def write_where_nobody_may(path: Path) -> None:
+    if os.geteuid() == 0:
+        become_nobody()
+    state = inspect(path, path.parent.parent)
+    sys.exit(put(path).owner_kept is not (state.owner_warning is None))
+
+
+def test_the_receipt_agrees_with_the_warning_about_the_owner(shared: Path) -> None:
+    shared.parent.chmod(0o777)
+
+    assert exit_code(write_where_nobody_may, shared) == 0
+
+    assert shared.read_bytes() == NEW
+    assert shared.stat().st_uid == (65534 if os.geteuid() == 0 else os.geteuid())
+
+
+def test_the_owner_is_kept(file: Path) -> None:
+    if os.geteuid() == 0:
+        os.chown(file, 1234, 5678)
+    before = file.stat()
+
+    assert put(file).owner_kept
+
+    assert (file.stat().st_uid, file.stat().st_gid) == (before.st_uid, before.st_gid)
 
 
 def test_an_owner_that_can_be_kept_needs_no_warning(file: Path) -> None:
@@ -519,28 +554,31 @@ def test_eight_exporters_at_once_lose_nothing(file: Path) -> None:
     assert count_together(file, 8, 25) == 200
 
 
-ENDLESS = """
-import sys
-from pathlib import Path
-from builder.workspace_file import inspect, replace
-path = Path(sys.argv[1])
-print("ready", flush=True)
-while True:
-    state = inspect(path, path.parent.parent)
-    replace(path, state.data[:1].swapcase() * 100_000, state.sha256, path.parent.parent)
-"""
+def numbered(count: int) -> bytes:
+    return b"%07d\n" % count * 12_500
+
+
+def write_forever(path: Path) -> None:
+    while True:
+        state = inspect(path, path.parent.parent)
+        assert state.data is not None
+        replace(path, numbered(int(state.data[:7]) + 1), state.sha256, path.parent.parent)
 
 
 @pytest.mark.slow
 def test_writers_killed_again_and_again_never_tear_the_file(file: Path) -> None:
     chance = random.Random(1)
-    file.write_bytes(b"a" * 100_000)
-    for _ in range(100):
-        with subprocess.Popen([sys.executable, "-c", ENDLESS, file], stdout=subprocess.PIPE) as child:
-            assert child.stdout is not None and child.stdout.readline() == b"ready\n"
-            time.sleep(chance.random() * 0.02)
-            child.kill()
-        assert file.read_bytes() in (b"a" * 100_000, b"A" * 100_000)
+    file.write_bytes(numbered(0))
+    for _ in range(280):
+        before = file.read_bytes()
+        child = CLEAN.Process(target=write_forever, args=(file,))
+        child.start()
+        while file.read_bytes() == before:
+            time.sleep(0.001)
+        time.sleep(chance.random() * 0.01)
+        child.kill()
+        child.join()
+        assert file.read_bytes() == numbered(int(file.read_bytes()[:7]))
         assert len(names(file)) <= 2
     put(file, expected=file.read_bytes())
     assert names(file) == ["prompt_builder.toml"]
