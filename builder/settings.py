@@ -23,6 +23,7 @@ from builder.defaults import (
 from builder.dialect import CONTRACT, Dialect
 from builder.errors import (
     WORKSPACE_MISSING,
+    PromptFileConflict,
     PromptFileInvalid,
     PromptFileMissing,
     SettingsError,
@@ -60,6 +61,13 @@ NAME_NOT_A_STRING = located(
     "settings-name-not-a-string",
     "prompt_builder_config must be a string, but is a TOML {found}",
     "prompt_builder_config は文字列でなければなりませんが、TOMLの {found} です",
+)
+FILE_EXISTS = message(
+    "settings-file-exists",
+    "{file} exists already; nothing was written",
+    "{file} は既に存在します。何も書き込んでいません",
+    fix_en="With --force its templates are replaced; everything else in it stays.",
+    fix_ja="--force を付けるとテンプレートが置き換わります（他の部分はそのまま残ります）。",
 )
 
 
@@ -219,12 +227,14 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
     root = workspace.resolve()
     path = locate(root).path
     state = inspect(path, root)
+    if state.data is not None and not force:
+        raise PromptFileConflict(FILE_EXISTS, file=str(path))
     values = {field_name(kind): text for kind, text in DEFAULT_TEMPLATES.items()}
     try:
-        new = merge(state.data if force else None, values, today, str(path))
+        new = merge(state.data, values, today, str(path))
     except PromptFileInvalid:
         new = merge(None, values, today, str(path))
-    replace(path, new, state.sha256 if force else None, root)
+    replace(path, new, state.sha256, root)
     return path
 
 

@@ -312,8 +312,9 @@ def test_init_writes_the_defaults_with_their_help(tmp_path: Path) -> None:
 def test_init_refuses_to_overwrite(workspace: Path) -> None:
     path = write(workspace, "# mine\n")
 
-    with pytest.raises(PromptFileConflict, match="exists already; nothing was written"):
+    with pytest.raises(PromptFileConflict, match="exists already; nothing was written") as refused:
         init_file(workspace, today=TODAY)
+    assert "--force" in refused.value.advice()
     assert path.read_text() == "# mine\n"
 
 
