@@ -66,7 +66,7 @@ TOO_LARGE = message(
 )
 
 _FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
-_AT_OFFSET = re.compile(r" at (\d+)$")
+_OFFSET = re.compile(r" at \d+$")
 
 
 class Place(int):
@@ -94,7 +94,7 @@ def parse(text: str) -> nodes.Template | Problem:
         parser.stream = _stream(source)
         return parser.parse()
     except jinja2.TemplateSyntaxError as error:
-        return _syntax_problem(error, source)
+        return _syntax_problem(error)
     except RecursionError:
         return _too(TOO_DEEP, MOST_DEPTH, parser.stream.current.lineno)
     except Exception as error:  # Python's own complaints must not reach a person as a traceback
@@ -128,18 +128,14 @@ def place_of(lineno: int) -> tuple[int, int | None]:
     return int(lineno), getattr(lineno, "column", None)
 
 
-def _syntax_problem(error: jinja2.TemplateSyntaxError, source: str) -> Problem:
-    reason = reason_of(error)
-    line, column = place_of(error.lineno)
-    if offset := _AT_OFFSET.search(reason):
-        line, column = _line_and_column(source, int(offset[1]))
-        reason = reason[: offset.start()]
+def _syntax_problem(error: jinja2.TemplateSyntaxError) -> Problem:
+    reason = _OFFSET.sub("", reason_of(error))
     code = SYNTAX_ERROR
     if reason.startswith("Encountered unknown tag"):
         code = UNKNOWN_TAG
     elif "end of template" in reason.lower() or reason.startswith("Missing end of"):
         code = UNCLOSED
-    return Problem("error", code, line, column, {"reason": reason})
+    return Problem("error", code, *place_of(error.lineno), {"reason": reason})
 
 
 def _line_and_column(source: str, offset: int) -> tuple[int, int]:
@@ -154,11 +150,15 @@ def _stream(source: str) -> TokenStream:
 def _placed(source: str) -> Iterator[tuple[int, str, str]]:
     """The lexer's tokens, each line number with its column."""
     position = start_of_line = 0
-    for line, kind, value in PARSING_ENVIRONMENT.lexer.tokeniter(source, None):
-        # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
-        position = source.index(value, position)
-        start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
-        place = Place.of(line, position - start_of_line + 1)
-        position += len(value)
-        # Python converts no number of thousands of digits; cut short it is still one that is refused.
-        yield place, kind, value[:_MOST_DIGITS] if kind == TOKEN_INTEGER else value
+    try:
+        for line, kind, value in PARSING_ENVIRONMENT.lexer.tokeniter(source, None):
+            # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
+            position = source.index(value, position)
+            start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
+            place = Place.of(line, position - start_of_line + 1)
+            position += len(value)
+            # Python converts no number of thousands of digits; cut short it is still too large.
+            yield place, kind, value[:_MOST_DIGITS] if kind == TOKEN_INTEGER else value
+    except jinja2.TemplateSyntaxError as error:
+        error.lineno = Place.of(*_line_and_column(source, position))
+        raise

@@ -1,0 +1,49 @@
+"""What the gate accepts does no harm where there is no sandbox, and renders as within one."""
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def arena(first: int, count: int) -> dict[str, Any]:
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "tests.builder.unsandboxed_arena",
+        str(first),
+        str(count),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    findings: dict[str, Any] = json.loads(done.stdout)
+    return findings
+
+
+def assert_harmless(findings: dict[str, Any], count: int) -> None:
+    assert findings["bad"] == []
+    counts = findings["counts"]
+    assert counts["accepted"] + counts["refused"] == count
+    # The generator must neither be tame nor hopeless.
+    assert counts["refused"] > count / 20
+    assert counts["rendered"] > count / 2
+    assert counts.get("too long", 0) < count / 200
+
+
+def test_accepted_templates_are_harmless_without_a_sandbox() -> None:
+    assert_harmless(arena(0, 600), 600)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_templates_are_harmless_without_a_sandbox() -> None:
+    share = 10_000
+    with ThreadPoolExecutor(2) as pool:
+        for findings in pool.map(lambda number: arena(number * share, share), range(10)):
+            assert_harmless(findings, share)

@@ -1,0 +1,53 @@
+"""A name that the check lets pass has a value, whichever way a render takes."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from builder.check import check
+from builder.dialect import MIXSEEK
+from builder.problems import errors_in
+from builder.render import render
+from tests.builder.scope_grammar import ScopeGrammar
+
+VALUES: dict[str, str | int] = {
+    "user_prompt": "task",
+    "submission_history": "",
+    "ranking_table": "",
+    "team_position_message": "",
+    "current_datetime": "",
+}
+SEEDS = st.integers(0, 2**32)
+
+
+def accepted_and_rendered_every_way(seed: int) -> bool:
+    """Whether the check accepts the program; then no way through it fails."""
+    grammar = ScopeGrammar(Random(seed))
+    template = grammar.template()
+    if errors_in(check("team", template)):
+        return False
+    for number in range(grammar.ways):
+        render("team", template, {**VALUES, "round_number": number}, MIXSEEK)
+    return True
+
+
+@settings(max_examples=150, deadline=None)
+@given(SEEDS)
+def test_accepted_names_have_a_value_in_every_branch(seed: int) -> None:
+    accepted_and_rendered_every_way(seed)
+
+
+@pytest.mark.slow
+@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@given(SEEDS)
+def test_accepted_names_have_a_value_in_every_branch_of_ten_thousand_templates(seed: int) -> None:
+    accepted_and_rendered_every_way(seed)
+
+
+def test_generator_is_neither_tame_nor_hopeless() -> None:
+    counts = Counter(accepted_and_rendered_every_way(seed) for seed in range(120))
+    assert counts[True] > 60
+    assert counts[False] > 12
