@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from builder.messages import Language, advise, message, say
+from builder.reasons import REASONS
 
 # --- texts fixed by the contract: the English is to the byte -----------------------------
 
@@ -167,14 +168,17 @@ class InvalidInput(BuilderError, ValidationError):
         ]
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        return cls._made(
-            error.title,
-            details,
-            field,
-            code,
-            line,
-            {"field": field, "reason": _plain(first["msg"]), **params},
-        )
+        values: dict[str, str | int] = {"field": field, "reason": _plain(first["msg"])}
+        if reason := REASONS.get(first["type"]):
+            values |= {"reason_code": reason, **_plain_values(first.get("ctx", {}))}
+        return cls._made(error.title, details, field, code, line, values | params)
+
+    def text(self, language: Language = "en") -> str:
+        """The sentence; its reason is pydantic's own in English, ours in Japanese."""
+        params = _with_line(self.line, self.params)
+        if language != "en" and "reason_code" in params:
+            params = {**params, "reason": say(str(params["reason_code"]), params, language)}
+        return say(self.code, params, language)
 
     @classmethod
     def _made(
@@ -213,6 +217,12 @@ def _plain(sentence: str) -> str:
     return sentence.removeprefix("Value error, ")
 
 
+def _plain_values(context: dict[str, Any]) -> dict[str, str | int]:
+    return {
+        name: value for name, value in context.items() if isinstance(value, str | int) and name != "field"
+    }
+
+
 class SettingsError(InvalidInput):
     """The workspace's settings cannot be used."""
 
@@ -220,11 +230,16 @@ class SettingsError(InvalidInput):
 class ContextError(InvalidInput):
     """A context that breaks a rule; ``field`` says which part of it."""
 
+    @classmethod
+    def wrap(cls, error: ValidationError, code: str, *, line: int | None = None, **params: str | int) -> Self:
+        """As any invalid input; what is no context at all has no field to name."""
+        whole = not error.errors()[0]["loc"]
+        return super().wrap(error, CONTEXT_UNREADABLE if whole else code, line=line, **params)
 
-CONTEXT_INVALID = message(
-    "context-invalid",
-    "{field}: {reason}",
-    "{field}: {reason}",
+
+CONTEXT_INVALID = message("context-invalid", "{field}: {reason}", "{field}: {reason}")
+CONTEXT_UNREADABLE = message(
+    "context-unreadable", "Not a context: {reason}", "コンテキストとして読めません: {reason}"
 )
 
 # --- the jail ----------------------------------------------------------------------------

@@ -7,8 +7,18 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from pydantic import ValidationError
+
 from builder.dialect import CONTRACT, Dialect
-from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
+from builder.errors import (
+    CONTEXT_INVALID,
+    POSITION,
+    TIMEZONE,
+    TOTAL_TEAMS,
+    ContextError,
+    PositionError,
+    TimezoneError,
+)
 from builder.models import EvaluatorPromptContext, PromptContext, RankingEntry, RoundState
 from builder.variables import PromptKind
 
@@ -58,7 +68,12 @@ def _ranking_line(rank: int, entry: RankingEntry, team_id: str, dialect: Dialect
 
 
 def _entry(entry: RankingEntry | Mapping[str, Any]) -> RankingEntry:
-    return entry if isinstance(entry, RankingEntry) else RankingEntry.model_validate(dict(entry))
+    if isinstance(entry, RankingEntry):
+        return entry
+    try:
+        return RankingEntry.model_validate(dict(entry))
+    except ValidationError as error:
+        raise ContextError.wrap(error, CONTEXT_INVALID) from error
 
 
 def generate_position_message(position: int, total_teams: int, dialect: Dialect = CONTRACT) -> str:
@@ -99,8 +114,10 @@ def get_current_datetime_with_timezone(now: datetime | None = None, tz: str | No
     '2025-11-19T21:34:56.789012+09:00'
     """
     zone = timezone(os.environ.get("TZ") if tz is None else tz)
-    moment = datetime.now(zone) if now is None else now
-    return moment.astimezone(zone).isoformat()
+    if now is None:
+        return datetime.now(zone).isoformat()
+    # A clock without a zone shows the time of `tz`; astimezone would take the machine's instead.
+    return (now.replace(tzinfo=zone) if now.tzinfo is None else now.astimezone(zone)).isoformat()
 
 
 def variables(

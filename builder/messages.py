@@ -1,9 +1,12 @@
 """What the builder says to a person, in English and Japanese, one entry for each code."""
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
 Language = Literal["en", "ja"]
+
+_MARK = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
@@ -14,11 +17,11 @@ class Wording:
     ja: str
 
     def fill(self, language: Language, params: dict[str, str | int]) -> str:
-        text = self.ja if language == "ja" else self.en
-        for name, value in params.items():
-            # Not str.format: values and sentences hold braces of their own ({{ user_prompt }}).
-            text = text.replace("{" + name + "}", str(value))
-        return text
+        # Not str.format: values and sentences hold braces of their own ({{ user_prompt }}). In one pass:
+        # a value that reads like the mark of another is left alone.
+        return _MARK.sub(
+            lambda found: str(params.get(found[1], found[0])), self.ja if language == "ja" else self.en
+        )
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,13 @@
 """Contexts, round states and ranking entries: what a prompt is made from. No I/O."""
 
 import json
+import sys
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -15,6 +17,7 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+from pydantic_core import PydanticCustomError
 
 from builder.errors import CONTEXT_INVALID, ContextError
 from builder.variables import PromptKind
@@ -28,16 +31,52 @@ class RankingStore(Protocol):
         """Entries of ``RankingEntry``'s shape, best first."""
 
 
+# Not ValueError: pydantic would put its own words before the contract's.
+
+
 def _not_blank(value: str, info: ValidationInfo) -> str:
     if not value.strip():
-        raise ValueError(f"{info.field_name} cannot be empty")
+        raise PydanticCustomError("cannot_be_empty", "{name} cannot be empty", {"name": info.field_name})
     return value
 
 
-def _from_one(value: int) -> int:
+def _from_one(value: int, info: ValidationInfo) -> int:
     if value < 1:
-        raise ValueError("round_number must be >= 1")
+        raise PydanticCustomError("must_be_from_one", "{name} must be >= 1", {"name": info.field_name})
     return value
+
+
+def _encodable(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair: no file, database or model could take the prompt.
+        raise PydanticCustomError("cannot_be_utf8", "Input holds text that UTF-8 cannot carry") from None
+    return value
+
+
+def _presentable(details: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    """JSON that can be written, sent and read back: no infinity, no number beyond all bounds."""
+    waiting: list[JsonValue] = [details]
+    while waiting:
+        match waiting.pop():
+            case bool() | None:
+                pass
+            case int() | float() as number if not -_LARGEST <= number <= _LARGEST:
+                raise PydanticCustomError("cannot_be_shown", "Input holds a number that JSON cannot carry")
+            case str() as text:
+                _encodable(text)
+            case list() as items:
+                waiting += items
+            case dict() as entries:
+                waiting += [*entries.keys(), *entries.values()]
+    return details
+
+
+_LARGEST = sys.float_info.max
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Count = Annotated[int, Field(le=2**63 - 1)]
 
 
 class RankingEntry(BaseModel):
@@ -45,10 +84,10 @@ class RankingEntry(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    team_id: str
-    team_name: str
+    team_id: Text
+    team_name: Text
     max_score: FiniteFloat
-    total_rounds: int
+    total_rounds: Count
 
 
 class RoundState(BaseModel):
@@ -56,11 +95,11 @@ class RoundState(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    round_number: int
-    submission_content: str
+    round_number: Count
+    submission_content: Text
     evaluation_score: FiniteFloat
-    score_details: dict[str, JsonValue] | None = None
-    evaluation_feedback: str | None = None
+    score_details: Annotated[dict[str, JsonValue] | None, AfterValidator(_presentable)] = None
+    evaluation_feedback: Text | None = None
     round_started_at: datetime | None = None
     round_ended_at: datetime | None = None
 
@@ -75,12 +114,12 @@ class RoundPromptContext(BaseModel):
 
     model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
-    user_prompt: str
-    round_number: int
+    user_prompt: Text
+    round_number: Count
     round_history: list[RoundState]
-    team_id: str
-    team_name: str
-    execution_id: str
+    team_id: Text
+    team_name: Text
+    execution_id: Text
     ranking: list[RankingEntry] | None = None
     store: RankingStore | None = Field(default=None, exclude=True, repr=False)
 
@@ -93,8 +132,8 @@ class EvaluatorPromptContext(BaseModel):
 
     model_config = ConfigDict(frozen=True)
 
-    user_query: str
-    submission: str
+    user_query: Text
+    submission: Text
 
     _not_blank = field_validator("user_query", "submission")(_not_blank)
 
