@@ -3,14 +3,15 @@
 from collections.abc import Mapping
 from datetime import date
 
+import tomlkit
+from tomlkit.items import Comment, String, StringType, Trivia
+
 from builder.toml_source import write_value
 from builder.variables import KINDS, VARIABLES, PromptKind, field_name
 
-_FILE_HEADER = """# UserPromptBuilder 設定ファイル
-# 生成日時: {today}
-
-"""
-_TEAM_HELP = """# Teamに渡すユーザプロンプトのJinja2テンプレート
+_FILE_HEADER = ("# UserPromptBuilder 設定ファイル", "# 生成日時: {today}")
+_TEAM_HELP = """\
+# Teamに渡すユーザプロンプトのJinja2テンプレート
 # 利用可能なプレースホルダー変数:
 #   - {{ user_prompt }}            : 元のユーザプロンプト
 #   - {{ round_number }}            : 現在のラウンド番号（整数）
@@ -29,24 +30,44 @@ _READERS: Mapping[PromptKind, str] = {"evaluator": "Evaluator", "judgment": "Jud
 
 def new_file(values: Mapping[str, str], today: date) -> str:
     """A file of its own for these templates, by field name."""
-    return _FILE_HEADER.replace("{today}", today.isoformat()) + new_table(values)
+    document = tomlkit.document()
+    for line in _FILE_HEADER:
+        document.add(_comment(line.replace("{today}", today.isoformat())))
+    document.add(tomlkit.nl())
+    return document.as_string() + new_table(values)
 
 
 def new_table(values: Mapping[str, str]) -> str:
     """The table alone, to be put at the end of a file that lacks it."""
-    parts = [
-        f"{_help(kind)}\n{field_name(kind)} = {write_value(values[field_name(kind)])}\n"
-        for kind in KINDS
-        if field_name(kind) in values
-    ]
-    return "[prompt_builder]\n" + "\n".join(parts)
+    table = tomlkit.table()
+    written = [kind for kind in KINDS if field_name(kind) in values]
+    for kind in written:
+        for line in _help(kind):
+            table.add(_comment(line))
+        table.add(tomlkit.nl())
+        table.add(field_name(kind), _block(values[field_name(kind)]))
+        if kind != written[-1]:
+            table.add(tomlkit.nl())
+    document = tomlkit.document()
+    document.add("prompt_builder", table)
+    return document.as_string()
 
 
-def _help(kind: PromptKind) -> str:
+def _comment(line: str) -> Comment:
+    # Not tomlkit.comment(): it puts a space behind a bare `#`.
+    return Comment(Trivia(indent="", comment=line))
+
+
+def _block(text: str) -> String:
+    """The template as a block in our own escaping: tomlkit's own writes some texts unreadably."""
+    return String(StringType.MLB, text, write_value(text)[3:-3], Trivia())
+
+
+def _help(kind: PromptKind) -> list[str]:
     if kind == "team":
-        return _TEAM_HELP
+        return _TEAM_HELP.splitlines()
     width = max(len(variable.name) for variable in VARIABLES[kind])
-    lines = [
+    return [
         f"# {_READERS[kind]}に渡すユーザプロンプトのJinja2テンプレート",
         "# 利用可能なプレースホルダー変数:",
         *(
@@ -54,4 +75,3 @@ def _help(kind: PromptKind) -> str:
             for variable in VARIABLES[kind]
         ),
     ]
-    return "\n".join(lines) + "\n"

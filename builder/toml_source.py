@@ -1,7 +1,7 @@
 """Where the statements of a TOML document stand in its text, and how a text is written as a value.
 
-tomllib says what a document means but not where a value stands; tomlkit keeps the layout, but
-moves arrays of tables that are defined in pieces and needs seconds for three long templates.
+tomllib says what a document means but not where a value stands; tomlkit, which writes new files, keeps
+the layout of old ones but moves arrays of tables defined in pieces, and needs seconds for long templates.
 This scanner gives exact spans in linear time. It judges nothing: tomllib does, before and after.
 """
 

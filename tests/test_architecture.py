@@ -26,7 +26,7 @@ NAMELESS = {"utils", "helpers", "common", "misc", "services"}
 # Which files may import a library that reads text from strangers or opens foreign files.
 ROOMS = {
     "duckdb": ("builder/leaderboard/",),
-    "tomlkit": ("builder/prompt_file.py",),
+    "tomlkit": ("builder/file_help.py",),
 }
 ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
 # What lexes, parses, compiles, renders or merges a person's text; the web process does that through the jail.
