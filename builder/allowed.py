@@ -3,13 +3,37 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from jinja2 import StrictUndefined
+from jinja2 import StrictUndefined, nodes
 from jinja2.utils import Namespace
 from markupsafe import Markup
 
 MOST_LOOPS = 3
 LARGEST_NUMBER = 1_000_000
 LONGEST_RANGE = 100_000
+
+
+NODES = frozenset(
+    {
+        nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign,
+        nodes.AssignBlock, nodes.With, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Name,
+        nodes.NSRef, nodes.Const, nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword,
+        nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice,
+        nodes.Concat, nodes.Compare, nodes.Operand, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Add,
+        nodes.Sub, nodes.Mod, nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos,
+    }
+)  # fmt: skip
+"""What a template may be made of."""
+
+TAGS: Mapping[type[nodes.Node], str] = {
+    nodes.Include: "include",
+    nodes.Import: "import",
+    nodes.FromImport: "from … import",
+    nodes.Extends: "extends",
+    nodes.Block: "block",
+    nodes.Scope: "autoescape",
+    nodes.ScopedEvalContextModifier: "autoescape",
+}
+"""How people know the rest."""
 
 
 @dataclass(frozen=True)

@@ -128,3 +128,21 @@ def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]], kind
         if not wrong:
             return bindings.numbers
         bindings.numbers -= wrong
+
+
+def constant_number(node: nodes.Node) -> int | None:
+    """The value of whole-number arithmetic on constants; numbers are small, so this is cheap."""
+    match node:
+        case nodes.Const(value=int(value)):
+            return value
+        case nodes.Neg():
+            positive = constant_number(node.node)
+            return None if positive is None else -positive
+        case nodes.Add() | nodes.Sub() | nodes.Mul():
+            left, right = constant_number(node.left), constant_number(node.right)
+            if left is None or right is None:
+                return None
+            if isinstance(node, nodes.Mul):
+                return left * right
+            return left + right if isinstance(node, nodes.Add) else left - right
+    return None

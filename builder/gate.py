@@ -22,35 +22,17 @@ from builder.allowed import (
     LOOP_VALUES,
     METHODS,
     MOST_LOOPS,
+    NODES,
     PYTHON_ATTRIBUTES,
     RESERVED,
+    TAGS,
     TESTS,
 )
-from builder.bindings import Bindings
+from builder.bindings import Bindings, constant_number
 from builder.macros import rings
 from builder.nearest import nearest
 from builder.problems import Problem
 from builder.syntax import place_of
-
-_TAGS: dict[type[nodes.Node], str] = {
-    nodes.Include: "include",
-    nodes.Import: "import",
-    nodes.FromImport: "from … import",
-    nodes.Extends: "extends",
-    nodes.Block: "block",
-    nodes.Scope: "autoescape",
-    nodes.ScopedEvalContextModifier: "autoescape",
-}
-_NODES = frozenset(
-    {
-        nodes.Template, nodes.Output, nodes.TemplateData, nodes.If, nodes.For, nodes.Assign,
-        nodes.AssignBlock, nodes.With, nodes.Macro, nodes.CallBlock, nodes.FilterBlock, nodes.Name,
-        nodes.NSRef, nodes.Const, nodes.Tuple, nodes.List, nodes.Dict, nodes.Pair, nodes.Keyword,
-        nodes.CondExpr, nodes.Filter, nodes.Test, nodes.Call, nodes.Getitem, nodes.Getattr, nodes.Slice,
-        nodes.Concat, nodes.Compare, nodes.Operand, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Add,
-        nodes.Sub, nodes.Mod, nodes.And, nodes.Or, nodes.Not, nodes.Neg, nodes.Pos,
-    }
-)  # fmt: skip
 
 
 def inspect(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
@@ -87,7 +69,7 @@ class _Inspection:
         outer = self._lineno
         self._lineno = node.lineno or outer
         kind = type(node)
-        if kind in _NODES:
+        if kind in NODES:
             if rule := self._rules.get(kind):
                 rule(node)
             self._path.append(node)
@@ -97,7 +79,7 @@ class _Inspection:
         elif kind is nodes.Pow:
             self.refuse(refuse.POWER)
         else:
-            self.refuse(refuse.TAG, tag=_TAGS.get(kind, kind.__name__))
+            self.refuse(refuse.TAG, tag=TAGS.get(kind, kind.__name__))
         self._lineno = outer
 
     @property
@@ -260,7 +242,7 @@ class _Inspection:
         if node.kwargs:
             self.refuse(refuse.RANGE, most=LONGEST_RANGE)
             return
-        numbers = [_constant_number(argument) for argument in node.args]
+        numbers = [constant_number(argument) for argument in node.args]
         fixed = [number for number in numbers if number is not None]
         if len(fixed) == len(numbers):
             try:
@@ -338,21 +320,3 @@ class _Inspection:
         # jinja2 3.1 cannot compile a name there: it looks it up in a scope that never read it.
         if node.filter is not None and node.filter.find(nodes.Name):
             self.refuse(refuse.SET_BLOCK_FILTER)
-
-
-def _constant_number(node: nodes.Node) -> int | None:
-    """The value of whole-number arithmetic on constants; numbers are small, so this is cheap."""
-    match node:
-        case nodes.Const(value=int(value)):
-            return value
-        case nodes.Neg():
-            positive = _constant_number(node.node)
-            return None if positive is None else -positive
-        case nodes.Add() | nodes.Sub() | nodes.Mul():
-            left, right = _constant_number(node.left), _constant_number(node.right)
-            if left is None or right is None:
-                return None
-            if isinstance(node, nodes.Mul):
-                return left * right
-            return left + right if isinstance(node, nodes.Add) else left - right
-    return None

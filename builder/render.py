@@ -1,6 +1,8 @@
 """The only room with jinja2 environments: templates are compiled and rendered here."""
 
-# Filters and string escapes import these on first use, which a locked-down worker cannot do any more.
+# Filters, string escapes and syntax errors import these on first use, which a locked-down worker
+# cannot do any more.
+import encodings.unicode_escape  # noqa: F401
 import html  # noqa: F401
 import re
 import textwrap  # noqa: F401
@@ -11,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 import jinja2
+import jinja2.debug
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from builder.dialect import CONTRACT, Dialect

@@ -1,5 +1,8 @@
 import re
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import jinja2
 import pytest
@@ -20,6 +23,7 @@ from builder.render import render, render_capped
 from builder.variables import sample_values
 
 VALUES = sample_values("team")
+ROOT = Path(__file__).parents[2]
 
 
 def test_contract_and_english_trim_blocks_and_mixseek_does_not() -> None:
@@ -208,3 +212,29 @@ def test_capped_render_names_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(LimitExceeded) as failure:
         render_capped("team", "{{ out_of_memory() }}", VALUES)
     assert failure.value.limit == "memory"
+
+
+def test_nothing_is_imported_or_opened_once_the_module_is_there() -> None:
+    """A worker that has locked itself up could not do it any more."""
+    program = """
+import sys
+from builder.allowed import FILTERS
+from builder.check import check
+from builder.errors import BuilderError
+from builder.render import render_capped
+
+events = []
+sys.addaudithook(lambda event, arguments: event in ("import", "open") and events.append(arguments[0]))
+odd = ["{% if", "{{ 1 / 0 }}", "{{ '\\\\N{SNOWMAN} \\\\x41' }}", "{{ 1.5 }}", "{{ user_promt }}"]
+for template in [*odd, *("{{ '<b>a &amp; b</b>'|" + name + " }}" for name in FILTERS)]:
+    check("team", template)
+    try:
+        render_capped("team", template, {})
+    except BuilderError as error:
+        str(error)
+print(events)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"
