@@ -6,6 +6,7 @@ from typing import Any
 
 from builder import errors
 from builder.errors import BuilderError, JailError
+from builder.file_check import FileProblem
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.prompt_file import Place, PromptFile, UnknownKey
@@ -75,6 +76,10 @@ def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:
 def examination_of(value: dict[str, Any]) -> Examination:
     failure = error_of(value["failure"]) if "failure" in value else None
     return Examination(problems_of(value["problems"]), value.get("text"), failure)
+
+
+def file_problem_of(value: dict[str, Any]) -> FileProblem:
+    return FileProblem(**{**value, "problem": Problem.from_json(value["problem"])})
 
 
 def prompt_file_of(value: dict[str, Any]) -> PromptFile:

@@ -13,44 +13,10 @@ from builder.jail.keeper import Keeper
 from builder.jail.lane import Lane, LaneBusy, LaneClosed
 from builder.jail.limits import Limits, exceeded
 from builder.jail.process import Stopped, WorkerProcess
+from builder.jail.refusals import BUSY, CLOSED, COOLING_DOWN, NO_START, SUPERSEDED, TOO_MANY
 from builder.jail.stats import LaneStats, Ledger, Stats
-from builder.jail.turns import Turns, TurnSuperseded, TurnTimeout
+from builder.jail.turns import LineFull, Turns, TurnSuperseded, TurnTimeout
 from builder.jail.wire import pack
-from builder.messages import message
-
-CLOSED = message(
-    "jail-closed",
-    "The workers that render templates are stopped",
-    "テンプレートを処理するワーカーは停止しています",
-    fix_en="Try again once the workers have been started again.",
-    fix_ja="ワーカーの再起動後にもう一度お試しください。",
-)
-BUSY = message(
-    "jail-busy",
-    "All workers are busy; none came free within {seconds} s",
-    "ワーカーがすべて使用中です（{seconds}秒待ちました）",
-    fix_en="Try again in a moment.",
-    fix_ja="しばらくしてからもう一度お試しください。",
-)
-NO_START = message(
-    "jail-no-start",
-    "No worker can be started: {reason}",
-    "ワーカーを起動できません: {reason}",
-    fix_en="Make sure that the machine has memory and processes left, then try again.",
-    fix_ja="メモリとプロセス数に余裕があることを確認してから、もう一度お試しください。",
-)
-COOLING_DOWN = message(
-    "jail-cooling-down",
-    "Your last templates had to be stopped; the next one is taken in {seconds} s",
-    "直前のテンプレートが続けて停止されたため、次の処理まで{seconds}秒お待ちください",
-    fix_en="Meanwhile take out the loop or repetition that takes too long.",
-    fix_ja="その間に、時間のかかるループや繰り返しを取り除いてください。",
-)
-SUPERSEDED = message(
-    "jail-superseded",
-    "A newer preview took the place of this one",
-    "より新しいプレビューに置き換えられました",
-)
 
 # Python code that overruns ends itself and tells its line; what does not hear that is killed.
 _GRACE = 0.15
@@ -201,6 +167,8 @@ class Dispatcher:
             raise Superseded(SUPERSEDED) from None
         except TurnTimeout:
             raise self._unavailable(BUSY, seconds=f"{self._limits.wait:g}") from None
+        except LineFull:
+            raise self._unavailable(TOO_MANY, count=str(self._limits.waiting)) from None
         try:
             yield
         finally:

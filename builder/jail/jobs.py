@@ -12,6 +12,7 @@ from builder import prompt_file
 from builder.check import check
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
+from builder.file_check import check_file
 from builder.jail.limits import Limits, exceeded
 from builder.problems import Problem, errors_in
 from builder.render import render_capped
@@ -75,6 +76,10 @@ def _read(args: Args) -> Any:
     return dataclasses.asdict(prompt_file.read(base64.b64decode(args["data"]), args["name"]))
 
 
+def _check_file(args: Args) -> Any:
+    return [dataclasses.asdict(each) for each in check_file(base64.b64decode(args["data"]), args["name"])]
+
+
 JOBS: dict[str, Callable[[Args], Any]] = {
     "check": lambda args: _check(args["kind"], args["text"])[0],
     "render": _render,
@@ -82,6 +87,7 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "match": _match,
     "merge": _merge,
     "read": _read,
+    "check_file": _check_file,
 }
 
 
@@ -133,5 +139,6 @@ def warm_up() -> None:
     made = answer(
         JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}
     )
-    answer(JOBS["read"], {"data": made.get("value", ""), "name": "-"})
-    answer(JOBS["read"], {"data": base64.b64encode(b"[a\n").decode(), "name": "-"})
+    for data in (made["value"], base64.b64encode(b"[a\n").decode()):
+        answer(JOBS["read"], {"data": data, "name": "-"})
+        answer(JOBS["check_file"], {"data": data, "name": "-"})

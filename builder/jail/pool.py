@@ -13,6 +13,7 @@ import builder.check
 import builder.render  # noqa: F401
 from builder.dialect import CONTRACT, Dialect
 from builder.errors import BuilderError, LimitExceeded
+from builder.file_check import FileProblem
 from builder.jail import answers
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.dispatch import Dispatcher
@@ -110,6 +111,11 @@ class JailPool:
         """``builder.prompt_file.read``, isolated."""
         request = {"do": "read", "data": base64.b64encode(data).decode(), "name": name}
         return answers.prompt_file_of(self._jobs.ask_file(request, owner))
+
+    def check_file(self, data: bytes, name: str, *, owner: str | None = None) -> list[FileProblem]:
+        """``builder.file_check.check_file``, isolated: fields and templates, by line of the file."""
+        request = {"do": "check_file", "data": base64.b64encode(data).decode(), "name": name}
+        return [answers.file_problem_of(each) for each in self._jobs.ask_file(request, owner)]
 
     # --- batches -------------------------------------------------------------------------
 

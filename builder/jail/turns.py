@@ -10,7 +10,11 @@ class TurnSuperseded(Exception):
 
 
 class TurnTimeout(Exception):
-    """The owner's other jobs took too long, or too many of them wait."""
+    """The owner's other jobs took too long."""
+
+
+class LineFull(Exception):
+    """Too many jobs of the owner wait already."""
 
 
 class _Ticket:
@@ -49,7 +53,7 @@ class Turns:
                     line.remove(older)
                     older.ready.release()
             if len(line) >= self._most:
-                raise TurnTimeout
+                raise LineFull
             line.append(ticket)
         try:
             ticket.ready.acquire(timeout=max(0.0, deadline - time.monotonic()))

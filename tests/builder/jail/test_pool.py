@@ -6,7 +6,7 @@ from datetime import date
 import jinja2
 import pytest
 
-from builder import prompt_file
+from builder import file_check, prompt_file
 from builder.check import check
 from builder.defaults import DEFAULT_TEMPLATES
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK
@@ -177,6 +177,21 @@ def test_a_file_is_read_as_without_the_jail(pool: JailPool) -> None:
     assert pool.read(data, "f") == prompt_file.read(data, "f")
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"[a",
+        b"\xff",
+        b"[prompt_builder]\nteam_user_promt = 'a'\n",
+        b'[prompt_builder]\nteam_user_prompt = """\na\n{{ teem }}"""\nother = 1\n',
+        b'[prompt_builder]\njudgment_user_prompt = "a\\n{% if %}"\n',
+    ],
+)
+def test_a_file_has_the_same_problems_as_without_the_jail(pool: JailPool, data: bytes) -> None:
+    assert pool.check_file(data, "f") == file_check.check_file(data, "f") != []
+
+
 # --- batches -----------------------------------------------------------------------------
 
 
@@ -228,7 +243,7 @@ def test_many_threads_each_get_their_own_answer(pool: JailPool, values: Values) 
             "team", "{{ round_number }}", values | {"round_number": number}, owner=f"u{number % 7}"
         )
 
-    with ThreadPoolExecutor(16) as threads:
+    with ThreadPoolExecutor(8) as threads:
         assert list(threads.map(job, range(400))) == [str(number) for number in range(400)]
 
 

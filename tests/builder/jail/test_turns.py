@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from builder.jail.turns import Turns, TurnSuperseded, TurnTimeout
+from builder.jail.turns import LineFull, Turns, TurnSuperseded, TurnTimeout
 
 
 def soon() -> float:
@@ -96,7 +96,7 @@ def test_only_so_many_jobs_of_one_owner_wait() -> None:
     with ThreadPoolExecutor(1) as threads:
         waiting = threads.submit(turns.take, "a", None, soon())
         in_line(turns, "a", 1)
-        with pytest.raises(TurnTimeout):
+        with pytest.raises(LineFull):
             turns.take("a", None, soon())
         turns.pass_on("a")
         waiting.result()
