@@ -135,37 +135,45 @@ def histories(schema: Schema, *, team: bool, texts: bool, round_number: bool = F
 SUMMARY = "SELECT user_prompt FROM execution_summary WHERE execution_id = ?"
 
 
-def executions(schema: Schema, *, search: bool, count: bool = False) -> str:
-    """One row for each execution that any table knows, the latest first.
+def overview(schema: Schema) -> str:
+    """One row for each execution that any table knows."""
+    return (
+        f"WITH board AS ({_board_overview(schema)}), history AS ({_history_overview(schema)}),"
+        f" summary AS ({_summaries(schema)}),"
+        " known AS (SELECT execution_id FROM board UNION SELECT execution_id FROM history"
+        " UNION SELECT execution_id FROM summary)"
+        " SELECT known.execution_id, user_prompt, status,"
+        " COALESCE(total_teams, GREATEST(board.teams, history.teams), 0) AS teams,"
+        " COALESCE(GREATEST(board.rounds, history.rounds), 0) AS rounds,"
+        " COALESCE(best_score, best) AS best,"
+        " LEAST(board.first_at, history.first_at) AS first_at,"
+        " GREATEST(board.last_at, history.last_at, completed_at) AS last_at,"
+        " ahead, total_execution_time_seconds AS seconds"
+        " FROM known LEFT JOIN board USING (execution_id) LEFT JOIN history USING (execution_id)"
+        " LEFT JOIN summary USING (execution_id)"
+    )
+
+
+OVERVIEW = "overview"
+"""The table that a reader keeps the rows of ``overview`` in."""
+
+
+def executions(*, search: bool, count: bool = False) -> str:
+    """The overview's rows, the latest first, whatever zones they were written in.
 
     Parameters: with ``search`` the text, twice; then, unless counting, limit and offset.
     """
     where = (
-        " WHERE contains(lower(summary.user_prompt), lower(?)) OR starts_with(known.execution_id, lower(?))"
+        " WHERE contains(lower(user_prompt), lower(?)) OR starts_with(lower(execution_id), lower(?))"
         if search
         else ""
     )
-    head = (
-        f"WITH board AS ({_board_overview(schema)}), history AS ({_history_overview(schema)}),"
-        f" summary AS ({_summaries(schema)}),"
-        " known AS (SELECT execution_id FROM board UNION SELECT execution_id FROM history"
-        " UNION SELECT execution_id FROM summary) "
-    )
-    body = (
-        " FROM known LEFT JOIN board USING (execution_id) LEFT JOIN history USING (execution_id)"
-        f" LEFT JOIN summary USING (execution_id){where}"
-    )
     if count:
-        return f"{head}SELECT COUNT(*){body}"
+        return f"SELECT COUNT(*) FROM {OVERVIEW}{where}"
     return (
-        f"{head}SELECT known.execution_id, summary.user_prompt, summary.status,"
-        " COALESCE(summary.total_teams, GREATEST(board.teams, history.teams), 0),"
-        " COALESCE(GREATEST(board.rounds, history.rounds), 0),"
-        " COALESCE(summary.best_score, board.best),"
-        " LEAST(board.first_at, history.first_at) AS first_at,"
-        " GREATEST(board.last_at, history.last_at, summary.completed_at) AS last_at,"
-        f" board.ahead, summary.total_execution_time_seconds{body}"
-        " ORDER BY last_at DESC NULLS LAST, known.execution_id LIMIT ? OFFSET ?"
+        f"SELECT * FROM {OVERVIEW}{where}"
+        " ORDER BY last_at - to_seconds(900 * COALESCE(round(ahead / 900), 0)::BIGINT) DESC NULLS LAST,"
+        " execution_id LIMIT ? OFFSET ?"
     )
 
 
@@ -176,7 +184,8 @@ def _board_overview(schema: Schema) -> str:
     )
     return (
         f"SELECT {execution} AS execution_id, COUNT(DISTINCT {team}) AS teams, MAX({number}) AS rounds,"
-        f" MAX({score}) AS best, MIN({created}) AS first_at, MAX({created}) AS last_at,"
+        f" MAX({score}) FILTER (isfinite({score})) AS best,"
+        f" MIN({created}) AS first_at, MAX({created}) AS last_at,"
         # Later updates only lower the difference, so its maximum is the writer's offset from UTC.
         f" MAX(epoch({created}) - epoch({updated})) AS ahead{_from(schema, 'leader_board')} GROUP BY 1"
     )

@@ -1,6 +1,7 @@
 """A finished copy, open for reading: the connection is kept, every call has a cursor of its own."""
 
 import os
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,6 +11,7 @@ from typing import Any
 import duckdb
 
 from builder.errors import DatabaseDamaged, DatabaseTooNew, LeaderboardError, NotADatabase
+from builder.leaderboard import queries
 from builder.leaderboard.copying import Identity
 from builder.leaderboard.schema import COLUMNS, Schema
 from builder.leaderboard.sentences import DAMAGED, NOT_A_DATABASE, TOO_NEW
@@ -50,6 +52,8 @@ class Reader:
         self._connection = _connect(path, read_only=True)
         self.schema = _schema(self._connection)
         self._idle: list[duckdb.DuckDBPyConnection] = []
+        self._overview: duckdb.DuckDBPyConnection | None = None
+        self._overview_guard = threading.Lock()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query; safe from several threads at once."""
@@ -62,8 +66,22 @@ class Reader:
         self._idle.append(cursor)
         return found
 
+    def overview(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a query over ``queries.OVERVIEW``, one row for each execution.
+
+        It takes a pass over all rows of the database to make, so it is made once for each copy.
+        """
+        with self._overview_guard:
+            if self._overview is None:
+                # A temporary table lives in memory and belongs to the one connection that made it.
+                cursor = self._connection.cursor()
+                cursor.execute(f"CREATE TEMP TABLE {queries.OVERVIEW} AS {queries.overview(self.schema)}")
+                self._overview = cursor
+            return self._overview.execute(sql, parameters).fetchall()
+
     def close(self) -> None:
         self._idle.clear()
+        self._overview = None
         self._connection.close()
 
     def abandon(self) -> None:

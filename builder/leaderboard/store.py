@@ -183,8 +183,8 @@ class AggregationStore:
         text = search.strip()
 
         def ask(reader: Reader) -> list[tuple[Any, ...]]:
-            sql = queries.executions(reader.schema, search=bool(text))
-            return reader.rows(sql, (*([text, text] if text else []), limit, max(0, offset)))
+            sql = queries.executions(search=bool(text))
+            return reader.overview(sql, (*([text, text] if text else []), limit, max(0, offset)))
 
         moment = now or datetime.fromtimestamp(self._clock(), UTC)
         return executions_of(self._answer(ask), self.progress, moment, RUNNING_WITHIN)
@@ -199,8 +199,8 @@ class AggregationStore:
         text = search.strip()
 
         def ask(reader: Reader) -> int:
-            sql = queries.executions(reader.schema, search=bool(text), count=True)
-            return int(reader.rows(sql, [text, text] if text else [])[0][0])
+            sql = queries.executions(search=bool(text), count=True)
+            return int(reader.overview(sql, [text, text] if text else [])[0][0])
 
         return self._answer(ask)
 

@@ -104,6 +104,31 @@ def test_rows_are_read_right_while_another_process_writes(database: Path, open_s
     assert len(set(seen)) > 1
 
 
+@pytest.mark.slow
+def test_no_torn_copy_passes_for_a_good_one_under_constant_checkpoints(database: Path, cache: Path) -> None:
+    seen, torn = set(), 0
+    with writing(database, pause=0.015) as writer:
+        writer.wait_for(1)
+        until = time.monotonic() + 30
+        while time.monotonic() < until:
+            # A store of its own each time, so that each time a copy is made.
+            with AggregationStore(database, cache_folder=cache, retries=Retries(attempts=3)) as store:
+                try:
+                    (entry,) = store.ranking(EXECUTION)
+                    records = store.rounds(EXECUTION)
+                except TornCopy:
+                    torn += 1
+                    continue
+            assert entry.max_score == entry.total_rounds
+            # The original has moved on between the two questions; each answer is whole in itself.
+            assert [(record.round_number, record.score) for record in records] == [
+                (number, float(number)) for number in range(1, len(records) + 1)
+            ]
+            seen.add(entry.total_rounds)
+        assert writer.stop() == 0
+    assert len(seen) > 10
+
+
 def test_a_writer_starts_while_the_store_is_in_use(database: Path, open_store: Open) -> None:
     store = open_store(database)
     assert store.executions()
