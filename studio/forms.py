@@ -41,6 +41,12 @@ class ThemeForm(forms.Form):
     theme = forms.ChoiceField(choices=[(theme, theme) for theme in THEMES], label=_("Theme"))
 
 
+class KeysForm(forms.Form):
+    """The switch of the keyboard shortcuts."""
+
+    keys = forms.ChoiceField(choices=[("on", "on"), ("off", "off")], label=_("Keyboard shortcuts"))
+
+
 class SignInForm(AuthenticationForm):
     """Name and password."""
 

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 Theme = Literal["system", "light", "dark"]
 THEMES: tuple[Theme, ...] = get_args(Theme)
 THEME_COOKIE = "studio-theme"
+KEYS_COOKIE = "studio-keys"
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,17 @@ def theme_of(request: HttpRequest) -> Theme:
     return chosen if chosen in THEMES else "system"
 
 
+def keys_on(request: HttpRequest) -> bool:
+    """Whether single keys act; speech input and slips of the hand may press them unasked."""
+    return request.COOKIES.get(KEYS_COOKIE) != "off"
+
+
 def layout(request: HttpRequest) -> dict[str, Any]:
     """The context processor behind the base templates."""
     return {
         "sections": sections(request.path),
         "theme": theme_of(request),
+        "keys_on": keys_on(request),
         "themes": [("system", _("System")), ("light", _("Light")), ("dark", _("Dark"))],
         "csp_nonce": getattr(request, "csp_nonce", ""),
     }

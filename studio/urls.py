@@ -45,6 +45,7 @@ urlpatterns = [
     path("signout/", signin.signout, name="signout"),
     path("language/", preferences.language, name="language"),
     path("theme/", preferences.theme, name="theme"),
+    path("keys/", preferences.keys, name="keys"),
     path("healthz", health.healthz, name="healthz"),
 ]
 

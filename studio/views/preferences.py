@@ -1,4 +1,4 @@
-"""Language and theme: kept in cookies, open to all, since the sign-in page needs them too."""
+"""Language, theme and keys: kept in cookies; the first two are open to all, since sign-in needs them too."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -6,8 +6,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
-from studio.forms import ThemeForm, clean_or_refuse
-from studio.layout import THEME_COOKIE
+from studio.forms import KeysForm, ThemeForm, clean_or_refuse
+from studio.layout import KEYS_COOKIE, THEME_COOKIE
 
 _YEAR = 365 * 24 * 60 * 60
 
@@ -23,7 +23,16 @@ def language(request: HttpRequest) -> HttpResponse:
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Switch between light, dark and what the system says."""
-    chosen = clean_or_refuse(ThemeForm, request.POST)["theme"]
+    return _keep(request, THEME_COOKIE, clean_or_refuse(ThemeForm, request.POST)["theme"])
+
+
+@require_POST
+def keys(request: HttpRequest) -> HttpResponse:
+    """Switch the keyboard shortcuts off or on."""
+    return _keep(request, KEYS_COOKIE, clean_or_refuse(KeysForm, request.POST)["keys"])
+
+
+def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:
     back = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
         back = "/"
@@ -31,6 +40,6 @@ def theme(request: HttpRequest) -> HttpResponse:
     part = request.headers.get("HX-Request") == "true"
     response = HttpResponse(status=204) if part else HttpResponseRedirect(back)
     response.set_cookie(
-        THEME_COOKIE, chosen, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
+        cookie, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
     )
     return response

@@ -45,6 +45,19 @@ def test_rows_are_walked_and_opened(page: Page, server: str) -> None:
     expect(page).to_have_url(f"{server}/prompts/research-team/")
 
 
+def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
+    page.goto("/shortcuts/")
+    page.get_by_role("button", name="Switch the shortcuts off").click()
+    expect(page.get_by_text("The shortcuts are off")).to_be_visible()
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page).to_have_url(f"{server}/shortcuts/")
+    page.get_by_role("button", name="Switch the shortcuts on").click()
+    page.keyboard.press("g")
+    page.keyboard.press("c")
+    expect(page).to_have_url(f"{server}/contexts/")
+
+
 def test_escape_closes_the_menu_and_gives_the_focus_back(page: Page) -> None:
     summary = page.locator("summary", has_text="operator")
     summary.focus()

@@ -5,9 +5,15 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 
+from builder.check import check
+from builder.dialect import MIXSEEK
+from builder.formatters import variables
+from builder.leaderboard import AggregationStore
+from builder.render import render
 from studio.demo import load_demo
 from studio.demo.samples import SAMPLES
 from studio.models import Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
+from tests.studio.clock import NOW
 
 
 def counts() -> list[int]:
@@ -63,6 +69,28 @@ def test_a_workspace_holds_the_version_that_its_label_points_at(demo: Path) -> N
 def test_nobody_can_sign_in_as_a_character_of_the_story(demo: Path) -> None:
     for user in User.objects.all():
         assert not user.is_active and not user.has_usable_password()
+
+
+def test_every_version_is_free_of_errors_and_renders_in_every_sample(demo: Path) -> None:
+    contexts = list(SampleContext.objects.all())
+    for version in PromptVersion.objects.all():
+        for kind, text in version.templates.by_kind.items():
+            assert [each for each in check(kind, text) if each.severity == "error"] == []
+            for sample in contexts:
+                context = sample.evaluator_context if kind == "evaluator" else sample.round_context
+                values = variables(kind, context, sample.round_context.ranking, NOW, MIXSEEK)
+                assert sample.round_context.user_prompt in render(kind, text, values, MIXSEEK)
+
+
+def test_stored_prompts_are_what_the_stories_versions_give(demo: Path) -> None:
+    """Each run used one version, so runs can be traced back to versions."""
+    with AggregationStore(demo / "demo" / "research", dialect=MIXSEEK, cache_folder=demo / "copies") as store:
+        openings = set()
+        for run in store.executions():
+            prompt = store.delivered(run.execution_id, "team-001", 1).text
+            openings.add(prompt.split("\n")[0])
+        assert {run.state for run in store.executions()} == {"completed", "partial_failure", "running"}
+    assert openings == {"# ユーザから指定されたタスク", "---"}
 
 
 def test_a_start_that_was_killed_halfway_is_made_good(db: None, tmp_path: Path) -> None:

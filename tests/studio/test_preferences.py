@@ -23,6 +23,18 @@ def test_the_theme_is_in_the_first_byte_of_the_page(client: Client, db: None, th
     assert client.cookies["studio-theme"]["httponly"]
 
 
+def test_keys_can_be_switched_off_and_on_again(signed_in: Client) -> None:
+    for choice, off in (("off", True), ("on", False)):
+        signed_in.post("/keys/", {"keys": choice, "next": "/shortcuts/"})
+        assert ("data-keys-off" in signed_in.get("/shortcuts/").content.decode()) == off
+    assert signed_in.post("/keys/", {"keys": "maybe"}).status_code == 400
+
+
+def test_a_switch_by_htmx_changes_the_cookie_alone(client: Client, db: None) -> None:
+    answer = client.post("/theme/", {"theme": "dark"}, headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.cookies["studio-theme"].value) == (204, "dark")
+
+
 def test_an_unknown_theme_is_refused_and_a_forged_cookie_ignored(client: Client, db: None) -> None:
     assert client.post("/theme/", {"theme": "pink"}).status_code == 400
     client.cookies["studio-theme"] = '"><script>'

@@ -8,7 +8,7 @@ function inText(target) {
 
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key.length !== 1 || inText(event.target)) return;
+  if (event.key.length !== 1 || inText(event.target) || "keysOff" in document.documentElement.dataset) return;
   clearTimeout(forget);
   pressed = [...pressed, event.key].slice(-2);
   forget = setTimeout(() => (pressed = []), 1200);

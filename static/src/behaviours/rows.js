@@ -2,7 +2,8 @@
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
   const step = { j: 1, k: -1 }[event.key];
-  if (!step || event.target.closest("input, textarea, select, [contenteditable]")) return;
+  if (!step || "keysOff" in document.documentElement.dataset) return;
+  if (event.target.closest("input, textarea, select, [contenteditable]")) return;
   const links = [...document.querySelectorAll("[data-rows] .row-link")];
   if (!links.length) return;
   const row = document.activeElement.closest("[data-rows] tbody tr");

@@ -13,13 +13,19 @@ const units = [
   ["minute", 60],
 ];
 
+// Browsers write «1 日前», Japanese does not.
+function words(value, unit) {
+  const text = relative.format(value, unit);
+  return language.startsWith("ja") ? text.replace(/\s/g, "") : text;
+}
+
 function refresh(element) {
   const moment = new Date(element.dateTime);
   const seconds = (Date.now() - moment) / 1000;
   element.title = exact.format(moment);
   const unit = units.find(([, length]) => seconds >= length);
   // Below a minute the server's own words stand.
-  if (unit) element.textContent = relative.format(-Math.floor(seconds / unit[1]), unit[0]);
+  if (unit) element.textContent = words(-Math.floor(seconds / unit[1]), unit[0]);
 }
 
 onContent("time[data-relative]", refresh);
