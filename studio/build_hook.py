@@ -42,7 +42,8 @@ def bundle(static: Path) -> None:
     mark = static / "node_modules" / ".installed"
     if not mark.is_file() or mark.read_text() != lock:
         npm = Path(executable.ROOT_DIR) / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-        _node(static, str(npm), "ci", "--loglevel=error")
+        # Networks that look into TLS put their certificate into the system's store, where Node does not look.
+        _node(static, "--use-system-ca", str(npm), "ci", "--loglevel=error")
         mark.write_text(lock)
     _node(static, "build.mjs")
 

@@ -48,8 +48,7 @@ def enter(argv: list[str]) -> None:
         with _alone():
             _complete(development="test" in argv[1:2])
     except OSError as error:
-        where = error.filename or ROOT
-        _stop(f"{where} cannot be written ({error.strerror}): make the folder {ROOT} writable for this user.")
+        _stop(f"The folder {ROOT} cannot be written ({error.strerror}): make it writable for this user.")
     except KeyboardInterrupt:
         _stop("Set-up was interrupted: run the command again to finish it.")
     if not inside:
@@ -68,23 +67,24 @@ def _complete(development: bool) -> None:
         _install("requirements-dev.txt", "the pinned packages for tests")
         stamp["development"] = digest
         _write_stamp(stamp)
-    built = ROOT / "static" / "dist"
-    if stamp.get("project") != (digest := _digest(*PROJECT)) or not built.is_dir():
-        _tell("Installing the project and building the front end")
-        _run(
-            *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
-            *("--no-build-isolation", "--editable", str(ROOT)),
-            failure="Installing the project failed (see above): mend what it names and run this again.",
-        )
-        stamp |= {"project": digest, "front end": _digest(*FRONT_END)}
-        _write_stamp(stamp)
-    if stamp.get("front end") != (digest := _digest(*FRONT_END)):
+    # Before the installation, which would build it too, but wrap a failure into pages of pip's own.
+    front_end = _digest(*FRONT_END)
+    if stamp.get("front end") != front_end or not (ROOT / "static" / "dist").is_dir():
         _tell("Building the front end")
         _run(
             str(ROOT / "studio" / "build_hook.py"),
             failure="Building the front end failed (see above): mend what it names and run this again.",
         )
-        stamp["front end"] = digest
+        stamp["front end"] = front_end
+        _write_stamp(stamp)
+    if stamp.get("project") != (digest := _digest(*PROJECT)):
+        _tell("Installing the project")
+        _run(
+            *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
+            *("--no-build-isolation", "--editable", str(ROOT)),
+            failure="Installing the project failed (see above): mend what it names and run this again.",
+        )
+        stamp["project"] = digest
         _write_stamp(stamp)
 
 
@@ -111,8 +111,9 @@ def _make_venv() -> None:
     if VENV.is_symlink() or VENV.is_file():
         VENV.unlink()
     STAMP.unlink(missing_ok=True)
-    shutil.rmtree(VENV, ignore_errors=True)
-    VENV.mkdir(exist_ok=True)  # says more clearly than venv does that the folder cannot be written
+    if VENV.exists():
+        shutil.rmtree(VENV)
+    VENV.mkdir()  # says more clearly than venv does that the folder cannot be written
     _run(
         *("-m", "venv", str(VENV)),
         python=sys.executable,

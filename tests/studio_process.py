@@ -16,9 +16,10 @@ class Studio:
 
     def __init__(self, data: Path, *options: str, **environ: str) -> None:
         self.data = data
+        # Without DISPLAY there is no desktop, so no browser is opened.
         environment = {"PATH": os.environ["PATH"], "HOME": str(data.parent), **environ}
         self.process = subprocess.Popen(
-            [sys.executable, "manage.py", "studio", "--data", str(data), "--no-browser", *options],
+            [sys.executable, "manage.py", "studio", "--data", str(data), *options],
             cwd=ROOT,
             env=environment,
             stdout=subprocess.PIPE,
@@ -30,7 +31,7 @@ class Studio:
         self.link = ""
         for line in self.process.stdout:
             self.output += line
-            if found := re.search(r"http://\S+/signin/\S+/", line):
+            if found := re.search(r"https?://\S+/signin/\S+/", line):
                 self.link = found[0]
             if line.startswith("Ctrl-C"):
                 return

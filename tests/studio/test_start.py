@@ -196,3 +196,51 @@ def test_foreign_host_header_is_refused(running: Studio) -> None:
     with pytest.raises(urllib.error.HTTPError) as refusal:
         urllib.request.urlopen(request, timeout=20)
     assert refusal.value.code == 400
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> dict[str, str]:
+    """A desktop whose opener notes what it was given."""
+    opener = tmp_path / "bin" / "xdg-open"
+    opener.parent.mkdir()
+    opener.write_text(f'#!/bin/sh\ncd "{tmp_path}"\nprintf %s "$1" >opened.new\nmv opened.new opened\n')
+    opener.chmod(0o755)
+    return {"DISPLAY": ":0", "PATH": f"{opener.parent}:{os.environ['PATH']}"}
+
+
+def test_link_is_opened_where_there_is_a_desktop(data: Path, tmp_path: Path, desktop: dict[str, str]) -> None:
+    studio = Studio(data, "--port", "0", "--no-demo", **desktop)
+    assert eventually((tmp_path / "opened").exists)
+    studio.end(signal.SIGINT)
+    assert (tmp_path / "opened").read_text() == studio.link
+
+
+def test_no_browser_is_opened_when_told_so(data: Path, tmp_path: Path, desktop: dict[str, str]) -> None:
+    studio = Studio(data, "--port", "0", "--no-demo", "--no-browser", **desktop)
+    studio.get("/healthz")
+    studio.end(signal.SIGINT)
+    assert not (tmp_path / "opened").exists()
+
+
+def test_host_given_by_option_is_let_in(data: Path) -> None:
+    studio = Studio(data, "--host", "127.0.0.2", "--port", "0", "--no-demo")
+    try:
+        assert studio.base.startswith("http://127.0.0.2:")
+        assert studio.get("/healthz")[0] == 200
+    finally:
+        studio.end(signal.SIGINT)
+
+
+def test_studio_behind_a_proxy_believes_its_scheme(data: Path) -> None:
+    studio = Studio(data, "--port", "0", "--no-demo", STUDIO_ORIGINS="https://studio.example.org")
+    try:
+        assert studio.base == "https://studio.example.org"
+        headers = {"Host": "studio.example.org", "X-Forwarded-Proto": "https", "X-Forwarded-For": "192.0.2.7"}
+        local = (data / "address").read_text()
+        request = urllib.request.Request(f"{local}/signin/", headers=headers)
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            assert answer.status == 200
+            assert "__Host-studio-csrf" in answer.headers["Set-Cookie"]
+            assert "Secure" in answer.headers["Set-Cookie"]
+    finally:
+        studio.end(signal.SIGINT)

@@ -84,8 +84,7 @@ def test_folder_that_cannot_be_written_is_one_sentence(
     with pytest.raises(SystemExit) as end:
         virtual_environment.enter(["manage.py", "studio"])
     assert end.value.code == (
-        f"{tmp_path}/file/.venv cannot be written (Not a directory): "
-        f"make the folder {tmp_path} writable for this user."
+        f"The folder {tmp_path} cannot be written (Not a directory): make it writable for this user."
     )
 
 
