@@ -14,14 +14,15 @@ from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.file_check import check_file
 from builder.jail.limits import Limits, exceeded
-from builder.problems import Problem, errors_in
+from builder.problems import errors_in
 from builder.render import render_capped
-from builder.variables import sample_values
+from builder.variables import PromptKind, sample_values
 
 Args = dict[str, Any]
 
 CHECKS_KEPT = 64
 """A preview often comes back with the same text and another context."""
+LONGEST_KEPT = 65_536
 
 
 @lru_cache(maxsize=16)
@@ -31,10 +32,17 @@ def _dialect(name: Any, trim: bool, lstrip: bool, name_line: bool) -> Dialect:
     )
 
 
-@lru_cache(maxsize=CHECKS_KEPT)
-def _check(kind: Any, text: str) -> tuple[list[dict[str, Any]], bool]:
-    problems: list[Problem] = check(kind, text)
+def _check(kind: PromptKind, text: str) -> tuple[list[dict[str, Any]], bool]:
+    # What is longer than a template may be is refused at once, and would only fill the memory.
+    return _kept_check(kind, text) if len(text) <= LONGEST_KEPT else _new_check(kind, text)
+
+
+def _new_check(kind: PromptKind, text: str) -> tuple[list[dict[str, Any]], bool]:
+    problems = check(kind, text)
     return [problem.as_json() for problem in problems], bool(errors_in(problems))
+
+
+_kept_check = lru_cache(maxsize=CHECKS_KEPT)(_new_check)
 
 
 def _render(args: Args) -> str:

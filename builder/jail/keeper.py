@@ -10,6 +10,9 @@ from builder.jail.limits import Limits
 from builder.jail.process import Stopped, WorkerProcess
 from builder.jail.stats import Ledger
 
+FORKING = threading.Lock()
+"""Held while a process is forked, and while a worker is started."""
+
 _LOOK_ROUND = 1.0
 _WATCH = 0.02
 _REST_AFTER = 60.0
@@ -57,22 +60,28 @@ class Keeper:
         self._thread.join()
 
     def _run(self) -> None:
-        while True:
-            self._wake.clear()
-            self._bury()
-            if self._stop:
-                self._bury_all()
-                return
-            self._fill()
-            if self._starting:
-                self._welcome()
-            else:
-                self._wake.wait(
-                    min(_LOOK_ROUND, max(0.0, self._pause_until - time.monotonic()) or _LOOK_ROUND)
-                )
-                self._tidy()
-                if time.monotonic() - self._resting.last_used > _REST_AFTER:
-                    self._resting.rest()
+        while not self._stop:
+            try:
+                self._look_round()
+            except Exception as error:
+                # A mistake of ours must not leave the pool without its keeper.
+                self._failed(f"{type(error).__name__}: {error}")
+        self._bury_all()
+
+    def _look_round(self) -> None:
+        self._wake.clear()
+        self._bury()
+        self._fill()
+        if self._stop:
+            return
+        if self._starting:
+            self._welcome()
+            return
+        pause = self._pause_until - time.monotonic()
+        self._wake.wait(pause if 0 < pause < _LOOK_ROUND else _LOOK_ROUND)
+        self._tidy()
+        if time.monotonic() - self._resting.last_used > _REST_AFTER:
+            self._resting.rest()
 
     def _bury(self) -> None:
         for lane in self._lanes:
@@ -97,11 +106,13 @@ class Keeper:
         for lane in self._lanes:
             for _ in range(min(lane.missing(), _MOST_STARTING - len(self._starting))):
                 try:
-                    worker = lane.start()
+                    # No fork in between: a child could not let go of a worker that it knows nothing of.
+                    with FORKING:
+                        worker = lane.start()
+                        lane.starting(worker)
                 except OSError as error:
                     self._failed(str(error))
                     return
-                lane.starting(worker)
                 self._starting.append((lane, worker))
                 self._ledger.count("workers_started")
 

@@ -17,6 +17,7 @@ from builder.file_check import FileProblem
 from builder.jail import answers
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.dispatch import Dispatcher
+from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
 from builder.problems import Problem
@@ -196,9 +197,10 @@ def _close_all() -> None:
 
 
 def _begin_all_anew() -> None:
+    FORKING.release()
     for pool in list(_POOLS):
         pool._begin_anew()
 
 
 atexit.register(_close_all)
-os.register_at_fork(after_in_child=_begin_all_anew)
+os.register_at_fork(before=FORKING.acquire, after_in_parent=FORKING.release, after_in_child=_begin_all_anew)

@@ -13,6 +13,7 @@ import pytest
 
 from builder.errors import JailUnavailable, LimitExceeded
 from builder.jail import JailPool, Limits
+from builder.jail.lane import Lane
 
 ROOT = Path(__file__).parents[3]
 Values = dict[str, str | int]
@@ -338,3 +339,29 @@ def test_a_pool_recovers_once_workers_can_start_again(
                 break
             except JailUnavailable:
                 time.sleep(0.05)
+
+
+def test_the_slow_lane_lets_its_worker_go(monkeypatch: pytest.MonkeyPatch, values: Values) -> None:
+    monkeypatch.setattr("builder.jail.keeper._REST_AFTER", 0.1)
+    with JailPool(size=1, spares=1, limits=Limits(time=0.2)) as pool:
+        with pytest.raises(LimitExceeded):
+            pool.render("team", HANGS, values, owner="a")
+        assert pool.render("team", "a", values, owner="a") == "a"
+        while pool._jobs._lanes["slow"].all():
+            time.sleep(0.01)
+        assert pool.render("team", "b", values, owner="a") == "b"
+
+
+def test_a_mistake_in_the_keeper_does_not_end_it(monkeypatch: pytest.MonkeyPatch, values: Values) -> None:
+    real = Lane.missing
+    mistakes = [ZeroDivisionError(), KeyError("x")]
+
+    def missing(lane: Lane) -> int:
+        if mistakes:
+            raise mistakes.pop()
+        return real(lane)
+
+    monkeypatch.setattr(Lane, "missing", missing)
+    with JailPool(size=1, spares=0) as pool:
+        assert pool.render("team", "a", values) == "a"
+        assert mistakes == []
