@@ -117,17 +117,24 @@ def collect(tree: nodes.Template, kind: PromptKind) -> Bindings:
 
 def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]], kind: PromptKind) -> set[str]:
     declared = {variable.name for variable in VARIABLES[kind] if variable.type == "int"}
-    # Take all for numbers, then drop every name that is somewhere given something else.
+    # Take all for numbers, then drop every name that is somewhere given something else, and look
+    # again at those that are made from it.
     bindings.numbers = declared | (set(given) - set(bindings.macros) - set(bindings.namespaces))
-    while True:
-        wrong = {
-            name
-            for name in bindings.numbers
-            if not all(value is not None and bindings.is_number(value) for value in given.get(name, []))
-        }
-        if not wrong:
-            return bindings.numbers
-        bindings.numbers -= wrong
+    made_from: dict[str, set[str]] = defaultdict(set)
+    for name, values in given.items():
+        for value in values:
+            for used in [] if value is None else [value, *value.find_all(nodes.Name)]:
+                if isinstance(used, nodes.Name):
+                    made_from[used.name].add(name)
+    waiting = set(bindings.numbers)
+    while waiting:
+        name = waiting.pop()
+        if name in bindings.numbers and not all(
+            value is not None and bindings.is_number(value) for value in given.get(name, [])
+        ):
+            bindings.numbers.remove(name)
+            waiting |= made_from[name]
+    return bindings.numbers
 
 
 def constant_number(node: nodes.Node) -> int | None:

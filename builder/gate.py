@@ -7,6 +7,7 @@ takes long is not the gate's business but the jail's.
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 from jinja2 import nodes
 
@@ -32,17 +33,12 @@ from builder.bindings import Bindings, constant_number
 from builder.macros import rings
 from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import place_of
+from builder.syntax import error_at
 
 
 def inspect(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
     """Every construct that is refused, with its place. The tree must have been measured."""
     return _Inspection(tree, bindings).problems
-
-
-def _problem(code: str, lineno: int, **params: str | int) -> Problem:
-    line, column = place_of(lineno)
-    return Problem("error", code, line, column, params)
 
 
 class _Inspection:
@@ -63,7 +59,7 @@ class _Inspection:
             self.refuse(refuse.RING, macro.lineno, name=macro.name)
 
     def refuse(self, code: str, lineno: int | None = None, **params: str | int) -> None:
-        self.problems.append(_problem(code, lineno or self._lineno, **params))
+        self.problems.append(error_at(lineno or self._lineno, code, **params))
 
     def _walk(self, node: nodes.Node) -> None:
         outer = self._lineno
@@ -272,9 +268,8 @@ class _Inspection:
         elif meant is None:
             self.refuse(refuse.FILTER, name=name, known=" ".join(FILTERS))
         else:
-            line, column = place_of(self._lineno)
-            params: dict[str, str | int] = {"name": name, "meant": meant}
-            self.problems.append(Problem("error", refuse.FILTER_MISSPELT, line, column, params, name, meant))
+            found = error_at(self._lineno, refuse.FILTER_MISSPELT, name=name, meant=meant)
+            self.problems.append(replace(found, replaces=name, replacement=meant))
 
     def _used_up(self, node: nodes.Filter) -> bool:
         parent = self._parent

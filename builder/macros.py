@@ -8,7 +8,7 @@ from jinja2 import nodes
 
 from builder.messages import message
 from builder.problems import Problem
-from builder.syntax import place_of
+from builder.syntax import error_at
 
 Macros = Mapping[str, Sequence[nodes.Macro]]
 """All macros of a template by name; a name may be defined more than once."""
@@ -69,17 +69,16 @@ def argument_problems(
     function: nodes.Macro | nodes.CallBlock, call: nodes.Call, name: str, lineno: int
 ) -> Iterator[Problem]:
     """What a call gives too much of, or leaves out."""
-    line, column = place_of(lineno)
     parameters = [argument.name for argument in function.args]
     required = parameters[: len(parameters) - len(function.defaults)]
     given = set(parameters[: len(call.args)])
     keywords = {keyword.key for keyword in call.kwargs}
     if len(call.args) > len(parameters) or keywords - set(parameters) or keywords & given:
         known = ", ".join(parameters) or "–"
-        yield Problem("error", ARGUMENT_EXTRA, line, column, {"name": name, "known": known})
+        yield error_at(lineno, ARGUMENT_EXTRA, name=name, known=known)
     for parameter in required:
         if parameter not in given | keywords:
-            yield Problem("error", ARGUMENT_MISSING, line, column, {"name": name, "argument": parameter})
+            yield error_at(lineno, ARGUMENT_MISSING, name=name, argument=parameter)
 
 
 @dataclass

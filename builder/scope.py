@@ -11,7 +11,7 @@ from builder.macros import CALLER_MISSING, CALLER_UNUSED, CallerUses, argument_p
 from builder.messages import message
 from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import place_of
+from builder.syntax import error_at
 from builder.variables import KINDS, PromptKind, names
 
 UNKNOWN = message(
@@ -71,6 +71,8 @@ NO_MACRO = message(
     fix_ja="使う前に `{% macro {name}() %}…{% endmacro %}` で定義してください。",
 )
 
+_MOST_SUGGESTIONS = 50
+
 
 def check_names(tree: nodes.Template, kind: PromptKind, bindings: Bindings) -> list[Problem]:
     """Every name that has no value somewhere it is read. The tree must have been measured."""
@@ -99,10 +101,10 @@ class _Walk:
         self.bindings = bindings
         self.caller_uses = caller_uses
         self.problems: list[Problem] = []
+        self.suggestions = 0
 
     def report(self, code: str, lineno: int, **params: str | int) -> None:
-        line, column = place_of(lineno)
-        self.problems.append(Problem("error", code, line, column, params))
+        self.problems.append(error_at(lineno, code, **params))
 
     # --- statements ----------------------------------------------------------------------
 
@@ -265,15 +267,16 @@ class _Walk:
         return int(min(places))
 
     def _unknown(self, name: str, lineno: int, scope: _Scope) -> None:
-        line, column = place_of(lineno)
         known = ", ".join(sorted(self.declared))
         owners = [kind for kind in KINDS if name in names(kind)]
-        meant = nearest(name, self.declared | scope.bound)
         if owners:
-            params: dict[str, str | int] = {"name": name, "kind": owners[0], "known": known}
-            self.problems.append(Problem("error", OTHER_KIND, line, column, params))
-        elif meant is None:
-            self.problems.append(Problem("error", UNKNOWN, line, column, {"name": name, "known": known}))
+            self.report(OTHER_KIND, lineno, name=name, kind=owners[0], known=known)
+            return
+        # Looking for neighbours is slow; nobody needs more than a page of them.
+        self.suggestions += 1
+        meant = nearest(name, self.declared | scope.bound) if self.suggestions <= _MOST_SUGGESTIONS else None
+        if meant is None:
+            self.report(UNKNOWN, lineno, name=name, known=known)
         else:
-            params = {"name": name, "meant": meant}
-            self.problems.append(Problem("error", MISSPELT, line, column, params, name, meant))
+            found = error_at(lineno, MISSPELT, name=name, meant=meant)
+            self.problems.append(replace(found, replaces=name, replacement=meant))

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 
 import jinja2
 from jinja2 import nodes
-from jinja2.lexer import TOKEN_INTEGER, TokenStream, newline_re
+from jinja2.lexer import TOKEN_BLOCK_BEGIN, TOKEN_INTEGER, TOKEN_WHITESPACE, TokenStream, newline_re
 from jinja2.parser import Parser
 
 from builder.messages import message
@@ -16,6 +17,7 @@ MOST_CHARACTERS = 65_536
 MOST_NODES = 3_000
 MOST_DEPTH = 30
 _MOST_DIGITS = 20
+_MOST_QUOTED = 80
 
 TOO_LONG = message(
     "syntax-too-long",
@@ -50,6 +52,13 @@ UNCLOSED = message(
     fix_en="Close every {% if %} with {% endif %}, every {% for %} with {% endfor %}, every {{ with }}.",
     fix_ja="{% if %} は {% endif %}、{% for %} は {% endfor %}、{{ は }} で閉じてください。",
 )
+UNCLOSED_BLOCK = message(
+    "syntax-unclosed-block",
+    "Jinja2 syntax error: {reason}",
+    "Jinja2の構文エラー: {reason}",
+    fix_en="The {% {tag} %} of line {opened} is still open: close it with {% end{tag} %}.",
+    fix_ja="{opened}行目の {% {tag} %} が閉じられていません。{% end{tag} %} で閉じてください。",
+)
 TOO_DEEP = message(
     "gate-too-deep",
     "The template is nested too deeply; {most} levels are allowed.",
@@ -67,6 +76,7 @@ TOO_LARGE = message(
 
 _FORBIDDEN = re.compile("[\x00\ud800-\udfff]")
 _OFFSET = re.compile(r" at \d+$")
+_STILL_OPEN = re.compile(r"^Unexpected end of template\..* closed is '(\w+)'")
 
 
 class Place(int):
@@ -94,7 +104,7 @@ def parse(text: str) -> nodes.Template | Problem:
         parser.stream = _stream(source)
         return parser.parse()
     except jinja2.TemplateSyntaxError as error:
-        return _syntax_problem(error)
+        return _syntax_problem(error, source)
     except RecursionError:
         return _too(TOO_DEEP, MOST_DEPTH, parser.stream.current.lineno)
     except Exception as error:  # Python's own complaints must not reach a person as a traceback
@@ -123,19 +133,50 @@ def _too(code: str, most: int, lineno: int) -> Problem:
     return Problem("error", code, *place_of(lineno), {"most": most})
 
 
+def error_at(lineno: int, code: str, **params: str | int) -> Problem:
+    """An error at a node's place; what a template's author wrote is quoted in bounds."""
+    quoted = {name: value if name == "known" else _clip(value) for name, value in params.items()}
+    return Problem("error", code, *place_of(lineno), quoted)
+
+
+def _clip(value: str | int) -> str | int:
+    if isinstance(value, int) or len(value) <= _MOST_QUOTED:
+        return value
+    return value[: _MOST_QUOTED - 1] + "…"
+
+
 def place_of(lineno: int) -> tuple[int, int | None]:
     """Line and, where the parser knew it, column."""
     return int(lineno), getattr(lineno, "column", None)
 
 
-def _syntax_problem(error: jinja2.TemplateSyntaxError) -> Problem:
+def _syntax_problem(error: jinja2.TemplateSyntaxError, source: str) -> Problem:
     reason = _OFFSET.sub("", reason_of(error))
     code = SYNTAX_ERROR
     if reason.startswith("Encountered unknown tag"):
         code = UNKNOWN_TAG
     elif "end of template" in reason.lower() or reason.startswith("Missing end of"):
         code = UNCLOSED
-    return Problem("error", code, *place_of(error.lineno), {"reason": reason})
+    params: dict[str, str | int] = {"reason": reason}
+    if tag := _STILL_OPEN.search(reason):
+        code, params["tag"], params["opened"] = UNCLOSED_BLOCK, tag[1], _opened(source, tag[1])
+    return Problem("error", code, *place_of(error.lineno), params)
+
+
+def _opened(source: str, tag: str) -> int:
+    """The line of the last {% tag %} that has no end."""
+    lines = [1]
+    tokens = PARSING_ENVIRONMENT.lexer.tokeniter(source, None)
+    with suppress(jinja2.TemplateSyntaxError):
+        for line, kind, _ in tokens:
+            if kind != TOKEN_BLOCK_BEGIN:
+                continue
+            name = next((value for _, kind, value in tokens if kind != TOKEN_WHITESPACE), "")
+            if name == tag:
+                lines.append(line)
+            elif name == f"end{tag}" and len(lines) > 1:
+                lines.pop()
+    return lines[-1]
 
 
 def _line_and_column(source: str, offset: int) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-VALUES = ("a", "b", "c", "d")
+VALUES = ("a", "b", "c", "d", "e", "f")
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,16 @@ class Known:
 class ScopeGrammar:
     """One random program; afterwards ``ways`` says how many numbers steer it.
 
-    ``carelessness`` is the share of reads that take any name set anywhere, in scope or not.
+    Most programs make one slip or two, such as reading a name that is set elsewhere only.
     """
 
-    def __init__(self, random: Random, carelessness: float = 0.03) -> None:
+    def __init__(self, random: Random) -> None:
         self.random = random
-        self.carelessness = carelessness
+        self.slips = random.choice((0, 1, 1, 1, 2))
         self.ways = 1
         self.sure, self.ever = Known(), Known()
+        self.lost: set[str] = set()
+        """Names that the last scope, or only some branches of the last condition, had set."""
         self.caller_takes: int | None = None
         self.in_loop = False
         self.statements = 0
@@ -56,6 +58,12 @@ class ScopeGrammar:
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
+
+    def slip(self) -> bool:
+        if self.slips and self.chance(0.15):
+            self.slips -= 1
+            return True
+        return False
 
     def digit(self, base: int) -> str:
         """An expression whose value is a digit of the round number that nothing else uses."""
@@ -109,6 +117,7 @@ class ScopeGrammar:
             set.intersection(*(end.functions for end in ends)),
             set.intersection(*(end.namespaces for end in ends)),
         )
+        self.lost = set().union(*(end.values for end in ends))
         return "".join(parts) + "{% endif %}"
 
     def for_(self, depth: int) -> str:
@@ -117,6 +126,7 @@ class ScopeGrammar:
             target = self.bind()
             test = f" if {self.name()} is defined" if self.chance(0.1) else ""
             test = test or (f" if {self.name()} is string" if self.chance(0.1) else "")
+            test = test or (" if loop.first" if self.slip() else "")
             outer, self.in_loop = self.in_loop, True
             body = self.body(depth)
             self.in_loop = outer
@@ -129,7 +139,12 @@ class ScopeGrammar:
     def with_(self, depth: int) -> str:
         values = [self.expression() for _ in range(self.random.randint(1, 2))]
         with self.scope():
-            pairs = ", ".join(f"{self.bind()} = {value}" for value in values)
+            targets = self.random.sample(VALUES, len(values))
+            if len(values) == 2 and self.slip():
+                values[1] = targets[0]
+            pairs = ", ".join(
+                f"{self.bind(name)} = {value}" for name, value in zip(targets, values, strict=True)
+            )
             return f"{{% with {pairs} %}}{self.body(depth)}{{% endwith %}}"
 
     def set_block(self, depth: int) -> str:
@@ -162,7 +177,7 @@ class ScopeGrammar:
         function = self.random.choice(wanted)
         call = self.call_of(function)
         takes = function.caller_takes or 0
-        count = takes if not self.chance(self.carelessness) else 1 - takes
+        count = 1 - takes if self.slip() else takes
         header, _, _, body = self.function(depth, count, None, defaults=False)
         return f"{{% call{f'({header})' if header else ''} {call} %}}{body}{{% endcall %}}"
 
@@ -176,7 +191,7 @@ class ScopeGrammar:
             self.sure.values -= set(names)
             for name in names:
                 if defaults and (optional or self.chance(0.4)):
-                    parts.append(f"{name}={self.name()}")
+                    parts.append(f"{name}={name if self.slip() else self.name()}")
                     optional += 1
                 else:
                     parts.append(name)
@@ -200,7 +215,7 @@ class ScopeGrammar:
     def scope(self) -> Iterator[None]:
         kept = self.sure.copy()
         yield
-        self.sure = kept
+        self.lost, self.sure = self.sure.values, kept
 
     def bind(self, name: str = "") -> str:
         name = name or self.random.choice(VALUES)
@@ -210,17 +225,19 @@ class ScopeGrammar:
 
     # --- expressions ---------------------------------------------------------------------
 
-    def visible(self) -> Known:
-        return self.ever if self.chance(self.carelessness) else self.sure
-
     def name(self) -> str:
-        return self.random.choice(sorted(self.visible().values) or ["user_prompt"])
+        lost = sorted(self.lost - self.sure.values) or sorted(self.ever.values - self.sure.values)
+        if lost and self.slip():
+            return self.random.choice(lost)
+        return self.random.choice(sorted(self.sure.values) or ["user_prompt"])
 
     def functions(self) -> list[Function]:
-        return sorted(self.visible().functions, key=repr)
+        lost = sorted(self.ever.functions - self.sure.functions, key=repr)
+        return lost if lost and self.slip() else sorted(self.sure.functions, key=repr)
 
     def namespace_name(self) -> str:
-        known = sorted(self.visible().namespaces)
+        lost = sorted(self.ever.namespaces - self.sure.namespaces)
+        known = lost if lost and self.slip() else sorted(self.sure.namespaces)
         return self.random.choice(known) if known else ""
 
     def expression(self) -> str:
@@ -235,9 +252,9 @@ class ScopeGrammar:
             return f"{namespace}.{self.random.choice('vw')}"
         if chance < 0.86:
             return self.call()
-        if chance < 0.9 and (self.in_loop or self.chance(self.carelessness)):
+        if chance < 0.9 and (self.in_loop or self.slip()):
             return "loop.index"
-        if chance < 0.94 and (self.caller_takes is not None or self.chance(self.carelessness)):
+        if chance < 0.94 and (self.caller_takes is not None or self.slip()):
             return self.caller_call(self.caller_takes or 0)
         if chance < 0.96 and self.ways <= 16:
             return f"({self.name()} if {self.digit(2)} else {self.name()})"
@@ -248,18 +265,14 @@ class ScopeGrammar:
         return f"caller({', '.join(self.name() for _ in range(takes))})"
 
     def call(self) -> str:
-        wanted = [
-            function
-            for function in self.functions()
-            if function.caller_takes is None or self.chance(self.carelessness)
-        ]
+        wanted = [function for function in self.functions() if function.caller_takes is None or self.slip()]
         return self.call_of(self.random.choice(wanted)) if wanted else "user_prompt.upper()"
 
     def call_of(self, function: Function) -> str:
         given = list(function.parameters)
         if function.optional and self.chance(0.5):
             given = given[: -function.optional]
-        if given and self.chance(self.carelessness):
+        if given and self.slip():
             given.pop()
         named = self.chance(0.2)
         values = [f"{name}={self.name()}" if named else self.name() for name in given]

@@ -43,7 +43,11 @@ def test_syntax_error_reports_jinjas_words_and_place(
 
 
 def test_unclosed_block_says_how_to_close_it() -> None:
-    (found,) = check("team", "{% if 1 %}\n")
+    template = "\n{% if 1 %}\n{% for i in 'ab' %}{% if 2 %}{% endif %}\n{% endfor %}\nend\n"
+    (found,) = check("team", template)
+    assert found.suggestion == "The {% if %} of line 2 is still open: close it with {% endif %}."
+    assert found.advice("ja") == ("2行目の {% if %} が閉じられていません。{% endif %} で閉じてください。")
+    (found,) = check("team", "\n{{ user_prompt")
     assert found.suggestion == (
         "Close every {% if %} with {% endif %}, every {% for %} with {% endfor %}, every {{ with }}."
     )

@@ -41,13 +41,14 @@ def test_accepted_names_have_a_value_in_every_branch(seed: int) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+@settings(max_examples=25_000, deadline=None, suppress_health_check=list(HealthCheck), database=None)
 @given(SEEDS)
 def test_accepted_names_have_a_value_in_every_branch_of_ten_thousand_templates(seed: int) -> None:
+    """About half of the programs are refused."""
     accepted_and_rendered_every_way(seed)
 
 
 def test_generator_is_neither_tame_nor_hopeless() -> None:
     counts = Counter(accepted_and_rendered_every_way(seed) for seed in range(120))
-    assert counts[True] > 60
-    assert counts[False] > 12
+    assert counts[True] > 30
+    assert counts[False] > 30
