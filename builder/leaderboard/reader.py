@@ -50,7 +50,11 @@ class Reader:
         self.path = path
         self.identity = identity
         self._connection = _connect(path, read_only=True)
-        self.schema = _schema(self._connection)
+        try:
+            self.schema = _schema(self._connection)
+        except duckdb.Error:
+            self._connection.close()
+            raise
         self._idle: list[duckdb.DuckDBPyConnection] = []
         self._overview: duckdb.DuckDBPyConnection | None = None
         self._overview_guard = threading.Lock()

@@ -8,9 +8,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from builder.dialect import CONTRACT, MIXSEEK, Dialect, RankingOrder
+from builder.errors import MissingColumn
 from builder.formatters import Values, format_ranking_table, generate_position_message, variables
 from builder.leaderboard.records import ClockSource, Cutoff, DeliveredPrompt, RebuiltRound
 from builder.leaderboard.rows import BoardRow, StatusRow
+from builder.leaderboard.sentences import MISSING_COLUMN
 from builder.models import RankingEntry, RoundPromptContext, RoundState
 
 For = Literal["team", "judgment"]
@@ -106,7 +108,7 @@ def _board_moment(stored: StoredRound, round_number: int) -> datetime:
             return _utc(row.created_at, stored.ahead)
     if stored.stored_at is not None:
         return _utc(stored.stored_at, stored.ahead)
-    return datetime.fromtimestamp(0, UTC)
+    raise MissingColumn(MISSING_COLUMN, table="leader_board", column="created_at")
 
 
 def _utc(local: datetime, ahead: timedelta) -> datetime:

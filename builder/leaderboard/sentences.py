@@ -49,6 +49,13 @@ TORN = message(
     fix_en="A run is writing at this moment. Try again in a few seconds.",
     fix_ja="実行中の書き込みと重なっています。数秒後にもう一度お試しください。",
 )
+BUSY = message(
+    "db-copy-under-way",
+    "Another process is copying {path} at this moment.",
+    "{path} は別のプロセスがコピー中です。",
+    fix_en="Try again in a few seconds.",
+    fix_ja="数秒後にもう一度お試しください。",
+)
 MISSING_TABLE = message(
     "db-missing-table",
     "The database has no table `{table}`.",

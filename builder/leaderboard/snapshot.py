@@ -1,5 +1,6 @@
 """Gives the store a readable copy of its database, made anew when, and only when, the original changed."""
 
+import errno
 import hashlib
 import os
 import threading
@@ -12,12 +13,12 @@ from pathlib import Path
 
 import duckdb
 
-from builder.errors import DatabaseDamaged, LeaderboardError, TornCopy
+from builder.errors import CacheFolderError, DatabaseDamaged, LeaderboardError, TornCopy
 from builder.leaderboard import copying
 from builder.leaderboard.copying import Changed, Identity, identify
 from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.reader import Reader, prepare, touch, version_mark
-from builder.leaderboard.sentences import TORN
+from builder.leaderboard.sentences import BUSY, FOLDER_UNUSABLE, TORN, UNREADABLE
 
 _RECIPE = "1"
 """Part of a copy's name: raise it when copies are prepared differently."""
@@ -150,7 +151,7 @@ class Snapshots:
             return current
         try:
             reader = self._obtain(identity, patient=current is None)
-        except (TornCopy, DatabaseDamaged) as error:
+        except (TornCopy, DatabaseDamaged, CacheFolderError) as error:
             return self._last_good(current, error)
         self._current, self._as_of, self._stale, self._reason = reader, self._clock(), False, None
         return reader
@@ -160,6 +161,8 @@ class Snapshots:
         self._not_before = time.monotonic() + _PAUSE_AFTER_FAILURE
         if current is not None:
             return current
+        if isinstance(error, CacheFolderError):
+            raise error
         newest = self._folder.newest(self._key)
         if newest is None:
             raise error
@@ -178,7 +181,7 @@ class Snapshots:
             return found
         with self._folder.lock(self._key, self._retries.lock_wait if patient else 0.0) as held:
             if not held:
-                raise TornCopy(TORN, path=self.path, attempts=0)
+                raise TornCopy(BUSY, path=self.path)
             return self._opened(identify(self.path)) or self._made()
 
     def _made(self) -> Reader:
@@ -204,9 +207,19 @@ class Snapshots:
                     # The same bytes again: no further copy of them will open.
                     break
                 damaged = identity
+            except LeaderboardError:
+                raise
+            except OSError as error:
+                raise self._failed(error) from error
             finally:
                 copying.discard(part)
         raise problem
+
+    def _failed(self, error: OSError) -> LeaderboardError:
+        reason = error.strerror or str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return CacheFolderError(FOLDER_UNUSABLE, path=str(self._folder.path), reason=reason)
+        return LeaderboardError(UNREADABLE, path=self.path, reason=reason)
 
     def _opened(self, identity: Identity) -> Reader | None:
         """A copy that some process has already made of this state."""
@@ -237,7 +250,7 @@ class Snapshots:
         worker = self._worker
         if worker is not None and worker.is_alive():
             return
-        self._worker = threading.Thread(target=self._work, name="leaderboard-copy", daemon=True)
+        self._worker = threading.Thread(target=self._work, name="leaderboard-copy")
         self._worker.start()
 
     def _work(self) -> None:

@@ -7,27 +7,31 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeVar
-
-import duckdb
+from typing import Any, Self
 
 from builder.dialect import CONTRACT, Dialect
-from builder.errors import DatabaseDamaged, LeaderboardError, PromptNotStored, TaskUnknown
+from builder.errors import PromptNotStored, TaskUnknown
 from builder.leaderboard import queries
+from builder.leaderboard.access import T, ask
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.overview import executions_of
 from builder.leaderboard.progress import Progress, read_progress
-from builder.leaderboard.reader import Reader, looks_damaged
+from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
 from builder.leaderboard.records import DeliveredPrompt, Execution, RebuiltRound, RoundRecord
-from builder.leaderboard.rows import delivered_of, entries_of, feedback_of
+from builder.leaderboard.rows import delivered_of, entries_of, feedback_of, metrics_of
 from builder.leaderboard.schema import DATABASE_NAME, Gap
-from builder.leaderboard.sentences import DAMAGED, FOREIGN, PROMPT_NOT_STORED, TASK_UNKNOWN
+from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
 from builder.leaderboard.snapshot import Freshness, Retries, Snapshots
-from builder.leaderboard.story import Story, Texts, read_conversation, read_story
+from builder.leaderboard.story import (
+    Story,
+    Submission,
+    Texts,
+    read_conversation,
+    read_story,
+    read_submissions,
+)
 from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
-
-T = TypeVar("T")
 
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
@@ -67,7 +71,8 @@ class AggregationStore:
         if given is None:
             raise TypeError("AggregationStore needs a workspace or a db_path")
         given = Path(given)
-        self.path = given if db_path is not None or given.is_file() else database_path(given)
+        is_file = db_path is not None or given.is_file() or given.suffix in (".db", ".duckdb")
+        self.path = given if is_file else database_path(given)
         self.dialect = dialect
         self._clock = clock
         self._snapshots = Snapshots(
@@ -96,11 +101,11 @@ class AggregationStore:
     def ranking(self, execution_id: str) -> list[RankingEntry]:
         """All teams, best first, in the dialect's order; empty for an execution without rows."""
 
-        def ask(reader: Reader) -> list[RankingEntry]:
+        def question(reader: Reader) -> list[RankingEntry]:
             queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
             return entries_of(reader.rows(queries.RANKING[self.dialect.ranking_order], (execution_id,)))
 
-        return self._answer(ask)
+        return self._answer(question)
 
     async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
         return await asyncio.to_thread(self.ranking, execution_id)
@@ -142,13 +147,13 @@ class AggregationStore:
         """A team's submissions in the order of its rounds; with ``limit``, the latest that many."""
         found = [
             SubmissionRecord(
-                round_number=record.round_number,
-                content=record.submission or "",
-                score=record.score,
-                feedback=feedback_of(record.metrics),
+                round_number=number,
+                content=submission.content or "",
+                score=submission.score,
+                feedback=feedback_of(metrics_of(submission.details)),
             )
-            for record in self.rounds(execution_id, team_id)
-            if record.score is not None
+            for (_, number), submission in self._submitted(execution_id, team_id).items()
+            if submission.score is not None
         ]
         return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
 
@@ -161,18 +166,28 @@ class AggregationStore:
         """How the submissions were judged, by team and round."""
         return [
             EvaluationResult(
-                overall_score=record.score,
-                feedback_summary=feedback_of(record.metrics),
-                metrics={metric.name: metric.score for metric in record.metrics if metric.score is not None},
+                overall_score=submission.score,
+                feedback_summary=feedback_of(metrics),
+                metrics={metric.name: metric.score for metric in metrics if metric.score is not None},
             )
-            for record in self.rounds(execution_id, team_id)
-            if record.score is not None
+            for submission in self._submitted(execution_id, team_id).values()
+            if submission.score is not None
+            for metrics in [metrics_of(submission.details)]
         ]
 
     async def get_evaluation_results_by_execution(
         self, execution_id: str, team_id: str | None = None
     ) -> list[EvaluationResult]:
         return await asyncio.to_thread(self.evaluations, execution_id, team_id)
+
+    def _submitted(self, execution_id: str, team_id: str | None) -> dict[tuple[str, int], Submission]:
+        """Empty where nothing was submitted yet: a first round asks for a history, too."""
+
+        def question(reader: Reader) -> dict[tuple[str, int], Submission]:
+            queries.require(reader.schema, "leader_board", (*queries.KEY, "score"))
+            return read_submissions(reader, (execution_id,) if team_id is None else (execution_id, team_id))
+
+        return self._answer(question)
 
     # --- executions ----------------------------------------------------------------------
 
@@ -182,12 +197,12 @@ class AggregationStore:
         """What ran here, the latest first. ``search`` looks into the tasks and at the beginning of ids."""
         text = search.strip()
 
-        def ask(reader: Reader) -> list[tuple[Any, ...]]:
+        def question(reader: Reader) -> list[tuple[Any, ...]]:
             sql = queries.executions(search=bool(text))
             return reader.overview(sql, (*([text, text] if text else []), limit, max(0, offset)))
 
         moment = now or datetime.fromtimestamp(self._clock(), UTC)
-        return executions_of(self._answer(ask), self.progress, moment, RUNNING_WITHIN)
+        return executions_of(self._answer(question), self.progress, moment, RUNNING_WITHIN)
 
     async def list_executions(
         self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
@@ -198,11 +213,11 @@ class AggregationStore:
         """How many there are on all pages."""
         text = search.strip()
 
-        def ask(reader: Reader) -> int:
+        def question(reader: Reader) -> int:
             sql = queries.executions(search=bool(text), count=True)
             return int(reader.overview(sql, [text, text] if text else [])[0][0])
 
-        return self._answer(ask)
+        return self._answer(question)
 
     def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
         """What the teams say that they are doing, out of the workspace's ``logs/``."""
@@ -213,10 +228,10 @@ class AggregationStore:
     def delivered(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:
         """The prompt that a team really received."""
 
-        def ask(reader: Reader) -> DeliveredPrompt | None:
+        def question(reader: Reader) -> DeliveredPrompt | None:
             return delivered_of(read_conversation(reader, execution_id, team_id, round_number))
 
-        found = self._answer(ask)
+        found = self._answer(question)
         if found is None:
             raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
         return found
@@ -274,11 +289,11 @@ class AggregationStore:
         return [rebuild(stored, "team", known) for stored in rounds]
 
     def _scored_story(self, execution_id: str, team_id: str | None, texts: Texts) -> Story:
-        def ask(reader: Reader) -> Story:
+        def question(reader: Reader) -> Story:
             queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
             return read_story(reader, execution_id, team_id, texts)
 
-        return self._answer(ask)
+        return self._answer(question)
 
     def _recovered(self, stored: StoredRound, renderer: Renderer | None) -> str | None:
         """Out of this round's prompt or the first one's, which has less around the task."""
@@ -309,23 +324,5 @@ class AggregationStore:
         """Copy a changed original now, whatever its size; for background jobs."""
         return self._snapshots.refresh()
 
-    def _answer(self, ask: Callable[[Reader], T]) -> T:
-        reader = self._snapshots.reader()
-        try:
-            return ask(reader)
-        except duckdb.Error as error:
-            if not looks_damaged(error):
-                raise self._foreign(error) from error
-            # Blocks are checked as they are read: a copy that was good at its head can be bad inside.
-            self._snapshots.discard(reader)
-        try:
-            return ask(self._snapshots.reader())
-        except duckdb.Error as error:
-            raise DatabaseDamaged(DAMAGED, path=str(self.path), reason=_first_line(error)) from error
-
-    def _foreign(self, error: duckdb.Error) -> LeaderboardError:
-        return LeaderboardError(FOREIGN, path=str(self.path), reason=_first_line(error))
-
-
-def _first_line(error: duckdb.Error) -> str:
-    return str(error).split("\n")[0]
+    def _answer(self, question: Callable[[Reader], T]) -> T:
+        return ask(self._snapshots, question)

@@ -30,7 +30,9 @@ _Place = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class _Submission:
+class Submission:
+    """A leaderboard row with its text."""
+
     team_name: str
     score: float | None
     details: dict[str, Any] | None
@@ -56,7 +58,7 @@ class Story:
     task: str | None
     board: tuple[BoardRow, ...]
     ahead: timedelta
-    submissions: dict[_Place, _Submission]
+    submissions: dict[_Place, Submission]
     statuses: dict[_Place, StatusRow]
     histories: dict[_Place, _History]
 
@@ -80,7 +82,7 @@ class Story:
             )
             yield record if submission is None else self._scored(record, submission)
 
-    def _scored(self, record: RoundRecord, submission: _Submission) -> RoundRecord:
+    def _scored(self, record: RoundRecord, submission: Submission) -> RoundRecord:
         return RoundRecord(
             **{
                 **record.__dict__,
@@ -161,7 +163,7 @@ def read_story(reader: Reader, execution_id: str, team_id: str | None, texts: Te
         queries.require(reader.schema, "leader_board", queries.KEY)
     board, pairs = _board(reader, execution_id)
     key = (execution_id,) if team_id is None else (execution_id, team_id)
-    submissions = _submissions(reader, key)
+    submissions = read_submissions(reader, key)
     statuses = _statuses(reader, key)
     histories = _histories(reader, key, texts)
     task = _task(reader, execution_id)
@@ -192,14 +194,15 @@ def _board(reader: Reader, execution_id: str) -> tuple[tuple[BoardRow, ...], _Pa
     return found, [(created, updated) for *_, created, updated in rows]
 
 
-def _submissions(reader: Reader, key: tuple[str, ...]) -> dict[_Place, _Submission]:
+def read_submissions(reader: Reader, key: tuple[str, ...]) -> dict[_Place, Submission]:
+    """By team and round; ``key`` is the execution, or the execution and a team."""
     if reader.schema.gap("leader_board", queries.KEY) is not None:
         return {}
     rows = reader.rows(queries.submissions(reader.schema, team=len(key) > 1), key)
     found = {}
     for team, number, name, score, created, _, content, form, stored, final, reason in rows:
         details = details_of(stored)
-        found[(team, number)] = _Submission(
+        found[(team, number)] = Submission(
             name, score_of(details, score), details, created, content, form, bool(final), reason
         )
     return found

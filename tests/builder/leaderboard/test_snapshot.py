@@ -1,5 +1,6 @@
 """The original is never opened, never blocked and never misread, whatever happens to it meanwhile."""
 
+import errno
 import os
 import signal
 import struct
@@ -16,9 +17,17 @@ from typing import NoReturn
 import duckdb
 import pytest
 
-from builder.errors import DatabaseDamaged, DatabaseMissing, DatabaseTooNew, NotADatabase, TornCopy
+from builder.errors import (
+    CacheFolderError,
+    DatabaseDamaged,
+    DatabaseMissing,
+    DatabaseTooNew,
+    NotADatabase,
+    TornCopy,
+)
 from builder.leaderboard import AggregationStore, Retries, copying
 from builder.leaderboard.copying import Changed, identify
+from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.schema import DDL
 from tests.builder.leaderboard.conftest import Played
@@ -302,6 +311,37 @@ def test_the_last_good_copy_of_an_earlier_process_serves_too(
     assert store.ranking(played.ids[0]) == expected
     assert store.freshness().stale
     assert datetime.now(UTC) - store.freshness().as_of < timedelta(minutes=5)
+
+
+def test_a_full_disk_leaves_the_last_good_copy(
+    played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> NoReturn:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    store = open_store(played.path)
+    expected = store.ranking(played.ids[0])
+    _add_row(played, "new", "team-001", 1, 50.0)
+    monkeypatch.setattr(copying, "_transfer", full)
+    assert store.ranking(played.ids[0]) == expected
+    assert "No space left on device" in str(store.freshness().reason)
+    with pytest.raises(CacheFolderError, match="cannot be used: No space left on device"):
+        open_store(played.path).ranking(played.ids[0])
+
+
+def test_a_copy_that_another_process_is_making_is_not_waited_for_while_there_is_one_to_show(
+    played: Played, cache: Path, open_store: Open
+) -> None:
+    store = open_store(played.path)
+    store.ranking("new")
+    _add_row(played, "new", "team-001", 1, 50.0)
+    key = _copies(cache)[0].name.split("-")[0]
+    with CopyFolder(cache).lock(key, wait=0):
+        assert store.ranking("new") == []
+        assert (
+            str(store.freshness().reason)
+            == f"Another process is copying {played.path / 'mixseek.db'} at this moment."
+        )
 
 
 def test_a_copy_that_proves_bad_inside_is_made_again(played: Played, cache: Path, open_store: Open) -> None:

@@ -2,12 +2,14 @@ import asyncio
 import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import pytest
 
 from builder.dialect import CONTRACT, MIXSEEK
 from builder.errors import (
+    LeaderboardError,
     MissingColumn,
     MissingTable,
     PromptNotStored,
@@ -15,7 +17,7 @@ from builder.errors import (
     UnknownRound,
     UnknownTeam,
 )
-from builder.leaderboard import AggregationStore
+from builder.leaderboard import AggregationStore, database_path
 from builder.leaderboard.schema import DDL, Gap
 from builder.models import RankingStore
 from tests.builder.leaderboard.conftest import RUNS, Played
@@ -178,6 +180,13 @@ def test_submission_history_is_in_the_order_of_rounds_and_limited_to_the_latest(
     assert "Coverage: " in history[0].feedback
 
 
+def test_nothing_submitted_yet_is_an_empty_history_not_an_error(played: Played, open_store: Open) -> None:
+    store = open_store(played.path)
+    assert store.submissions("just started", "team-001", limit=0) == []
+    assert store.submissions(played.ids[0], "team-999") == []
+    assert store.evaluations("just started") == []
+
+
 def test_evaluations_carry_metrics_and_comments(played: Played, open_store: Open) -> None:
     store = open_store(played.path)
     results = store.evaluations(played.ids[0])
@@ -325,6 +334,33 @@ def test_columns_that_an_answer_can_do_without_are_left_empty(played: Played, op
     assert (record.submission, record.score_details, record.submitted_at) == (None, None, None)
     assert record.score is not None
     assert {found.state for found in store.executions()} == {"unknown"}
+
+
+def test_columns_of_other_types_are_said_to_be_foreign(played: Played, open_store: Open) -> None:
+    _write(
+        played,
+        "DROP TABLE round_status",
+        "CREATE TABLE round_status AS SELECT 1 AS execution_id, 2 AS team_id, 3 AS round_number",
+    )
+    with pytest.raises(LeaderboardError, match="keeps other kinds of values than MixSeek does"):
+        open_store(played.path).rounds(played.ids[0])
+
+
+def test_a_workspace_or_a_file_may_be_given(played: Played, cache: Path) -> None:
+    file = played.path / "mixseek.db"
+    for store in (
+        AggregationStore(played.path, cache_folder=cache),
+        AggregationStore(str(played.path), cache_folder=cache),
+        AggregationStore(file, cache_folder=cache),
+        AggregationStore(db_path=file, cache_folder=cache),
+    ):
+        with store:
+            assert store.path == file
+            assert len(store.executions()) == 5
+    assert AggregationStore(Path("gone/mixseek.db")).path == Path("gone/mixseek.db")
+    assert database_path("somewhere") == Path("somewhere/mixseek.db")
+    with pytest.raises(TypeError):
+        AggregationStore()
 
 
 def test_our_schema_has_no_gaps(played: Played, open_store: Open) -> None:
