@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel
 
-_LONGEST_SLIDE = 100
 _LEAST_ALIKE = 0.5
 _MOST_PAIRINGS = 40_000
 """How many pairs of lines one comparison may weigh; beyond it, place decides."""
@@ -15,7 +14,6 @@ _WEIGHED = 400
 """Characters of a long line that are looked at when two lines are weighed."""
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
-_CLOSERS = ("{% end", "{%- end", "{% el", "{%- el", "}", ")", "]", "</")
 
 
 class Match(NamedTuple):
@@ -90,71 +88,6 @@ def gaps(found: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:
         for before, after in pairwise(edges)
         if before.left + before.size < after.left or before.right + before.size < after.right
     ]
-
-
-# --- sliding -----------------------------------------------------------------------------
-
-
-def slid(
-    found: list[Match], left: Sequence[str], right: Sequence[str], keys: tuple[Sequence[Hashable], ...]
-) -> list[Match]:
-    """The same number of equal lines, but added and removed blocks begin and end where a person would say.
-
-    Where a block's first line equals the line after it, it could as well begin one line later:
-    of all such places the one after a blank line, before a heading, not before an ``{% endif %}`` wins.
-    """
-    left_keys, right_keys = keys
-    edges = [Match(0, 0, 0), *found, Match(len(left), len(right), 0)]
-    for place in range(len(edges) - 1):
-        before, after = edges[place], edges[place + 1]
-        gap = Gap(before.left + before.size, after.left, before.right + before.size, after.right)
-        # At the ends of the texts a match may be used up; between two blocks one line must stay.
-        room_up = before.size - (place > 1)
-        room_down = after.size - (place < len(edges) - 3)
-        if gap.left_start == gap.left_stop and gap.right_start < gap.right_stop:
-            shift = _shift(right, right_keys, gap.right_start, gap.right_stop, room_up, room_down)
-        elif gap.right_start == gap.right_stop and gap.left_start < gap.left_stop:
-            shift = _shift(left, left_keys, gap.left_start, gap.left_stop, room_up, room_down)
-        else:
-            continue
-        edges[place] = Match(before.left, before.right, before.size + shift)
-        edges[place + 1] = Match(after.left + shift, after.right + shift, after.size - shift)
-    return [match for match in edges if match.size]
-
-
-def _shift(
-    lines: Sequence[str], keys: Sequence[Hashable], start: int, stop: int, room_up: int, room_down: int
-) -> int:
-    up = 0
-    while up < min(room_up, _LONGEST_SLIDE) and keys[start - up - 1] == keys[stop - up - 1]:
-        up += 1
-    down = 0
-    while down < min(room_down, _LONGEST_SLIDE) and keys[start + down] == keys[stop + down]:
-        down += 1
-    if not up and not down:
-        return 0
-    return max(range(-up, down + 1), key=lambda by: (_shape(lines, start + by, stop + by), by))
-
-
-def _shape(lines: Sequence[str], start: int, stop: int) -> int:
-    """How much a block looks as if a person had cut it out."""
-    first = lines[start].lstrip()
-    score = _edge(lines, start) + _edge(lines, stop)
-    if first.startswith(_CLOSERS):
-        score -= 4
-    # The outermost of nested blocks; deep indents count no further.
-    return score * 16 - min(len(lines[start]) - len(first), 15)
-
-
-def _edge(lines: Sequence[str], at: int) -> int:
-    if at == 0 or at == len(lines):
-        return 4
-    if not lines[at - 1].strip():
-        return 3 + lines[at].startswith("#")
-    return int(not lines[at].strip())
-
-
-# --- pairing -----------------------------------------------------------------------------
 
 
 def pairs(found: Iterable[Gap], left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int]]:

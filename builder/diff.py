@@ -11,7 +11,7 @@ from functools import cached_property, partial
 from itertools import repeat
 from typing import Literal, NamedTuple
 
-from builder import alignment, words
+from builder import alignment, sliding, words
 from builder.alignment import Match
 from builder.errors import DiffTooLarge
 from builder.messages import message
@@ -309,7 +309,11 @@ def _keys(side: Side, ignore_whitespace: bool) -> list[Hashable]:
 def _aligned(
     left: Sequence[str], right: Sequence[str], left_keys: list[Hashable], right_keys: list[Hashable]
 ) -> tuple[list[Match], list[tuple[int, int]]]:
-    found = alignment.slid(alignment.matches(left_keys, right_keys), left, right, (left_keys, right_keys))
+    found = sliding.slid(
+        alignment.matches(left_keys, right_keys),
+        sliding.Side(left, left_keys),
+        sliding.Side(right, right_keys),
+    )
     gaps = alignment.gaps(found, len(left), len(right))
     return found, list(alignment.pairs(gaps, left, right))
 

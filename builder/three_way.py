@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from builder import alignment
 from builder.diff import checked
+from builder.sliding import Side, slid
 
 RegionKind = Literal["unchanged", "mine", "theirs", "both", "conflict"]
 """Who changed it: nobody, one side, both in the same way, or both differently."""
@@ -124,7 +125,7 @@ def _lines(text: str) -> list[str]:
 
 def _kept(base: list[str], changed: list[str]) -> dict[int, int]:
     """Where each line of the base that is still there stands now."""
-    found = alignment.slid(alignment.matches(base, changed), base, changed, (base, changed))
+    found = slid(alignment.matches(base, changed), Side(base, base), Side(changed, changed))
     return {match.left + step: match.right + step for match in found for step in range(match.size)}
 
 

@@ -108,6 +108,14 @@ def marks(
     """The spans of both lines that differ; what is outside them is the same text on both sides."""
     if left == right:
         return (), ()
+    if left > right:
+        # Of equally good ways to mark, both directions take the same.
+        right_spans, left_spans = marks(right, left, ignore_whitespace=ignore_whitespace)
+        return left_spans, right_spans
+    return _marks(left, right, ignore_whitespace)
+
+
+def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     left_words, right_words = split(left), split(right)
     left_places: Sequence[int]
     right_places: Sequence[int]

@@ -1,7 +1,7 @@
 """Two texts side by side: rows, pairs, folds, counts."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from builder import diff as diff_module
@@ -93,6 +93,7 @@ def test_no_comparison_could_keep_more_lines_in_many_texts(left: str, right: str
 
 
 @given(ANY_TEXT, ANY_TEXT, st.booleans())
+@example("a\nb\na\n", "b\na\nb\n", False)
 def test_the_other_way_round_shows_the_same_change(left: str, right: str, ignore: bool) -> None:
     there = compare(left, right, ignore_whitespace=ignore)
     back = compare(right, left, ignore_whitespace=ignore)
@@ -221,11 +222,18 @@ def test_an_added_section_begins_with_its_heading() -> None:
     assert [text for kind, _, text in shown(compare(left, right)) if kind == "added"] == ["# 二", "本文", ""]
 
 
-def test_an_added_block_does_not_begin_with_the_end_of_another() -> None:
-    left = "{% if a %}\nA\n{% endif %}\nz\n"
-    right = "{% if a %}\nA\n{% endif %}\n{% if b %}\nB\n{% endif %}\nz\n"
-    added = [text for kind, _, text in shown(compare(left, right)) if kind == "added"]
-    assert added == ["{% if b %}", "B", "{% endif %}"]
+@pytest.mark.parametrize("after", ["z\n", "\nz\n", ""])
+@pytest.mark.parametrize("before", ["", "\n"])
+def test_an_added_block_does_not_begin_with_the_end_of_another(before: str, after: str) -> None:
+    one, other = f"{{% if a %}}\nA\n{before}{{% endif %}}\n", f"{{% if b %}}\nB\n{before}{{% endif %}}\n"
+    added = [text for kind, _, text in shown(compare(one + after, one + other + after)) if kind == "added"]
+    assert added == other.splitlines()
+
+
+def test_added_lines_that_can_stand_together_do() -> None:
+    left = "A\n\nend\n\nz\n"
+    right = "A\n\nend\nB\nC\n\nend\n\nz\n"
+    assert compare(left, right).changes == (range(3, 7),)
 
 
 def test_only_a_line_feed_ends_a_line() -> None:

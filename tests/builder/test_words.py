@@ -1,7 +1,7 @@
 """Words of a line, and which of them changed."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from builder.words import Span, marks, split
@@ -137,6 +137,13 @@ def test_what_is_not_marked_is_the_same_on_both_sides(left: str, right: str) -> 
         edges = [edge for span in spans for edge in span]
         assert edges == sorted(edges)
         assert all(start < stop <= len(line) for start, stop in spans)
+
+
+@given(LINES, LINES, st.booleans())
+@example("0:", ":0", False)
+def test_both_directions_mark_the_same(left: str, right: str, ignore: bool) -> None:
+    there = marks(left, right, ignore_whitespace=ignore)
+    assert marks(right, left, ignore_whitespace=ignore) == there[::-1]
 
 
 @given(LINES, LINES)
