@@ -1,12 +1,15 @@
 """What the studio stores: one module per noun."""
 
 from studio.models.contexts import SampleContext
+from studio.models.drafts import Draft, DraftCopy
 from studio.models.labels import Label, LabelMove
 from studio.models.prompts import PromptSet, PromptVersion, Tag
 from studio.models.signin import SignInAttempt, SignInLink
 from studio.models.workspaces import Workspace
 
 __all__ = [
+    "Draft",
+    "DraftCopy",
     "Label",
     "LabelMove",
     "PromptSet",
