@@ -80,7 +80,7 @@ def _complete(development: bool) -> None:
     if stamp.get("project") != (digest := _digest(*PROJECT)):
         _tell("Installing the project")
         _run(
-            *("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps"),
+            *("-m", "pip", "install", "-qq", "--disable-pip-version-check", "--no-deps"),
             *("--no-build-isolation", "--editable", str(ROOT)),
             failure="Installing the project failed (see above): mend what it names and run this again.",
         )
