@@ -174,7 +174,8 @@ class _Inspection:
                 self.refuse(refuse.LOOP_ATTRIBUTE, name=node.attr, known=known)
         elif called:
             if node.attr not in METHODS:
-                self.refuse(refuse.METHOD, name=node.attr, known=" ".join(sorted(METHODS)))
+                code = refuse.METHODS.get(node.attr, refuse.METHOD)
+                self.refuse(code, name=node.attr, known=" ".join(sorted(METHODS)))
         elif not (isinstance(node.node, nodes.Name) and node.node.name in self.bindings.namespaces):
             self._key(node.node, node.attr)
 

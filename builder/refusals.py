@@ -130,6 +130,43 @@ METHOD = message(
     fix_en="Allowed are: {known}.",
     fix_ja="使えるもの: {known}",
 )
+FORMAT = message(
+    "gate-format",
+    "`{name}` is not allowed, because it can reach into Python's own values.",
+    "`{name}` は、Pythonの内部の値に触れられるため使えません。",
+    fix_en="Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
+    fix_ja="`'Round ' ~ round_number` のように `~` でつないでください。数値の丸めは `|round(2)` が使えます。",
+)
+_METHOD_ITEMS = message(
+    "gate-method-items",
+    "The method `{name}()` is not allowed.",
+    "メソッド `{name}()` は使えません。",
+    fix_en="Write `{% for key, value in table|items %}`, or `{% for key in table %}` for the keys alone.",
+    fix_ja="`{% for key, value in table|items %}`、キーだけなら `{% for key in table %}` と書いてください。",
+)
+_METHOD_GET = message(
+    "gate-method-get",
+    "The method `{name}()` is not allowed.",
+    "メソッド `{name}()` は使えません。",
+    fix_en="Write `table['key']|default('')`.",
+    fix_ja="`table['key']|default('')` と書いてください。",
+)
+_METHOD_CHANGES = message(
+    "gate-method-changes",
+    "The method `{name}()` changes its list or dictionary, and is not allowed.",
+    "メソッド `{name}()` はリストや辞書を変更するものなので、使えません。",
+    fix_en="Make a new list: `{% set names = names + ['new'] %}`; inside a loop, keep it in a `namespace`.",
+    fix_ja="`{% set names = names + ['new'] %}` と新しく作り、ループの中では `namespace` に入れてください。",
+)
+METHODS: Mapping[str, str] = {
+    **dict.fromkeys(("items", "keys", "values"), _METHOD_ITEMS),
+    "get": _METHOD_GET,
+    **dict.fromkeys(
+        ("append", "clear", "extend", "insert", "pop", "popitem", "remove", "setdefault", "sort", "update"),
+        _METHOD_CHANGES,
+    ),
+    **dict.fromkeys(("format", "format_map"), FORMAT),
+}
 METHOD_UNCALLED = message(
     "gate-method-uncalled",
     "`{name}` is a method and must be called: `{name}()`.",
@@ -214,13 +251,6 @@ _FILTER_LOOP = message(
     fix_en="Use a loop: `{% for item in items if … %}{{ item|upper }}{% endfor %}`.",
     fix_ja="`{% for item in items if … %}{{ item|upper }}{% endfor %}` のようにループで書いてください。",
 )
-_FILTER_FORMAT = message(
-    "gate-filter-format",
-    "The filter `{name}` is not allowed.",
-    "フィルタ `{name}` は使えません。",
-    fix_en="Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
-    fix_ja="`'Round ' ~ round_number` のように `~` でつないでください。数値の丸めは `|round(2)` が使えます。",
-)
 _FILTER_PPRINT = message(
     "gate-filter-pprint",
     "The filter `{name}` is not allowed.",
@@ -244,7 +274,7 @@ _FILTER_HTML = message(
 )
 FILTERS: Mapping[str, str] = {
     **dict.fromkeys(("attr", "map", "select", "selectattr", "reject", "rejectattr", "groupby"), _FILTER_LOOP),
-    "format": _FILTER_FORMAT,
+    "format": FORMAT,
     "pprint": _FILTER_PPRINT,
     "random": _FILTER_RANDOM,
     "urlize": _FILTER_HTML,

@@ -93,6 +93,24 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             " title upper.",
         ),
         (
+            "{% for k, v in {'a': 1}.items() %}{% endfor %}",
+            24,
+            "The method `items()` is not allowed.",
+            "Write `{% for key, value in table|items %}`, or `{% for key in table %}` for the keys alone.",
+        ),
+        (
+            "{{ [1].append(2) }}",
+            7,
+            "The method `append()` changes its list or dictionary, and is not allowed.",
+            "Make a new list: `{% set names = names + ['new'] %}`; inside a loop, keep it in a `namespace`.",
+        ),
+        (
+            "{{ '{}'.format(1) }}",
+            8,
+            "`format` is not allowed, because it can reach into Python's own values.",
+            "Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
+        ),
+        (
             "{{ 'a'['b' ~ 'c'] }}",
             7,
             "In square brackets only a number, a slice or a fixed text is allowed.",
@@ -107,7 +125,7 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
         (
             "{{ '%s'|format(1) }}",
             9,
-            "The filter `format` is not allowed.",
+            "`format` is not allowed, because it can reach into Python's own values.",
             "Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
         ),
         (
