@@ -132,12 +132,42 @@ BREAK_THE_OUTPUT = (
     "{% set ﬁne = 1 %}{{ ﬁne }}",
     "{% set ns = namespace() %}{% set ns.＿x = 1 %}",
 )
+CONFUSE = (
+    "{% set user_prompt = 'mine' %}",
+    "{% for round_number in [1] %}{% endfor %}",
+    "{% macro m(user_prompt) %}{% endmacro %}",
+    "{% set range = 1 %}",
+    "{% set loop = 1 %}",
+    "{% macro m(caller) %}{{ caller() }}{% endmacro %}",
+    "{% macro m(a) %}{{ a }}{{ caller() }}{% endmacro %}{% call m(1, caller=2) %}x{% endcall %}",
+    "{% macro m(a, a) %}{{ a }}{% endmacro %}",
+    "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(a=1, a=2) }}",
+    "{% set m = 1 %}{% macro m() %}{% endmacro %}",
+    "{% set ns = namespace(a=1) %}{% set ns = 'text' %}{{ ns.a }}",
+    "{% set x = 1 %}{% set x.y = 2 %}",
+    "{% set x = 'a' %}{{ x() }}",
+    "{{ user_prompt() }}",
+    "{% set a = 'x' %}{% set b|replace(a, 'y') %}x{% endset %}",
+    "{% call range(3) %}x{% endcall %}",
+    "{% call 'a'.upper() %}x{% endcall %}",
+    "{% for x in [1] %}{{ loop.nope }}{% endfor %}",
+    "{% for x in [1] %}{{ loop.index() }}{% endfor %}",
+    "{{ [1].append(2) }}",
+    "{{ {'a': 1}.get('a') }}",
+    "{{ [1]|random }}",
+    "{{ {'a': 1}|xmlattr }}",
+    "{{ 'http://x'|urlize }}",
+    "{{ user_prompt|qq }}",
+    "{{ range(stop=3)|list }}",
+    "{{ namespace({'a': 1}) }}",
+)
 ATTACKS: Mapping[str, tuple[str, ...]] = {
     "run code": RUN_CODE,
     "reach other files": REACH_OTHER_FILES,
     "print addresses": PRINT_ADDRESSES,
     "never end": NEVER_END,
     "break the output": BREAK_THE_OUTPUT,
+    "confuse": CONFUSE,
 }
 
 HARMLESS: Mapping[str, str] = {
