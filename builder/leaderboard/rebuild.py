@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
+from pydantic import ValidationError
+
 from builder.dialect import CONTRACT, MIXSEEK, Dialect, RankingOrder
-from builder.errors import MissingColumn
+from builder.errors import CONTEXT_INVALID, ContextError, MissingColumn
 from builder.formatters import Values, format_ranking_table, generate_position_message, variables
 from builder.leaderboard.records import ClockSource, Cutoff, DeliveredPrompt, RebuiltRound
 from builder.leaderboard.rows import BoardRow, StatusRow
@@ -51,15 +53,19 @@ def rebuild(stored: StoredRound, for_: For, task: str) -> RebuiltRound:
     # The judgment prompt is not stored: there is nothing to compare a ranking with.
     text = stored.delivered.text if stored.delivered is not None and for_ == "team" else None
     ranking, cutoff = _ranking(stored, last_own, moment, text)
-    context = RoundPromptContext(
-        user_prompt=task,
-        round_number=stored.round_number,
-        round_history=[state for state in stored.states if state.round_number <= last_own],
-        team_id=stored.team_id,
-        team_name=stored.team_name,
-        execution_id=stored.execution_id,
-        ranking=ranking,
-    )
+    try:
+        context = RoundPromptContext(
+            user_prompt=task,
+            round_number=stored.round_number,
+            round_history=[state for state in stored.states if state.round_number <= last_own],
+            team_id=stored.team_id,
+            team_name=stored.team_name,
+            execution_id=stored.execution_id,
+            ranking=ranking,
+        )
+    except ValidationError as error:
+        # Rows that no prompt could have been made from, such as a task of blanks.
+        raise ContextError.wrap(error, CONTEXT_INVALID) from error
     return RebuiltRound(context, moment, source, cutoff, stored.delivered, stored.ahead)
 
 

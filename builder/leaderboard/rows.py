@@ -63,33 +63,47 @@ def as_utc(stored: datetime | None, ahead: timedelta = timedelta(0)) -> datetime
 
 def details_of(stored: str | None) -> dict[str, Any] | None:
     """``score_details``; ``None`` where it is absent or not an object."""
-    try:
-        value = json.loads(stored) if stored else None
-    except ValueError:
-        return None
+    value = _json(stored)
     return value if isinstance(value, dict) else None
+
+
+def _json(stored: str | None) -> Any:
+    """Stored JSON; ``None`` where there is none that could be read."""
+    if not stored:
+        return None
+    try:
+        value = json.loads(stored, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        return None
+    if "\\ud" in stored.lower():
+        # Half of a surrogate pair can hide behind an escape; no page, file or prompt could take it.
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+    return value
 
 
 def score_of(details: Mapping[str, Any] | None, stored: float | None) -> float | None:
     """The evaluator's own number: the column is 32 bits wide and keeps seven digits of it."""
-    overall = details.get("overall_score") if details else None
-    if isinstance(overall, int | float) and not isinstance(overall, bool) and math.isfinite(overall):
-        return float(overall)
-    return stored if stored is not None and math.isfinite(stored) else None
+    overall = _finite(details.get("overall_score")) if details else None
+    return _finite(stored) if overall is None else overall
+
+
+def _finite(value: Any) -> float | None:
+    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        return float(value)
+    return None
 
 
 def metrics_of(details: Mapping[str, Any] | None) -> tuple[Metric, ...]:
     listed = details.get("metrics") if details else None
-    if not isinstance(listed, list):
-        return ()
-    found = []
-    for entry in listed:
-        if isinstance(entry, dict):
-            score = entry.get("score")
-            number = float(score) if isinstance(score, int | float) and not isinstance(score, bool) else None
-            name, comment = entry.get("metric_name"), entry.get("evaluator_comment")
-            found.append(Metric(str(name or ""), number, str(comment or "")))
-    return tuple(found)
+    return tuple(
+        Metric(
+            name=str(entry.get("metric_name") or ""),
+            score=_finite(entry.get("score")),
+            comment=str(entry.get("evaluator_comment") or ""),
+        )
+        for entry in (listed if isinstance(listed, list) else ())
+        if isinstance(entry, dict)
+    )
 
 
 def feedback_of(metrics: Iterable[Metric]) -> str:
@@ -99,10 +113,7 @@ def feedback_of(metrics: Iterable[Metric]) -> str:
 
 def delivered_of(stored: str | None) -> DeliveredPrompt | None:
     """The user's part of the first message of a stored conversation."""
-    try:
-        messages = json.loads(stored) if stored else None
-    except ValueError:
-        return None
+    messages = _json(stored)
     first = messages[0] if isinstance(messages, list) and messages else None
     parts = first.get("parts") if isinstance(first, dict) else None
     for place, part in enumerate(parts if isinstance(parts, list) else ()):

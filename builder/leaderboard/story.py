@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from builder.errors import UnknownExecution, UnknownRound, UnknownTeam
+from pydantic import ValidationError
+
+from builder.errors import CONTEXT_INVALID, ContextError, UnknownExecution, UnknownRound, UnknownTeam
 from builder.leaderboard import queries
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import For, StoredRound
@@ -127,19 +129,23 @@ class Story:
                 yield stored
 
     def _states(self, team_id: str) -> list[RoundState]:
-        return [
-            RoundState(
-                round_number=number,
-                submission_content=submission.content or "",
-                evaluation_score=submission.score,
-                score_details=submission.details,
-                round_started_at=as_utc(status.started_at),
-                round_ended_at=as_utc(status.ended_at),
-            )
-            for (team, number), submission in self.submissions.items()
-            if team == team_id and submission.score is not None
-            for status in [self.statuses.get((team, number), _NO_STATUS)]
-        ]
+        try:
+            return [
+                RoundState(
+                    round_number=number,
+                    submission_content=submission.content or "",
+                    evaluation_score=submission.score,
+                    score_details=submission.details,
+                    round_started_at=as_utc(status.started_at),
+                    round_ended_at=as_utc(status.ended_at),
+                )
+                for (team, number), submission in self.submissions.items()
+                if team == team_id and submission.score is not None
+                for status in [self.statuses.get((team, number), _NO_STATUS)]
+            ]
+        except ValidationError as error:
+            # A row that no prompt could have been made from, such as one of round 0.
+            raise ContextError.wrap(error, CONTEXT_INVALID) from error
 
 
 _NAMELESS = _History("", None, None)
