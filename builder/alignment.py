@@ -5,8 +5,10 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from itertools import chain, count, pairwise
 from typing import NamedTuple
 
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, Opcode
 
+_SMALL = 1_000_000
+"""Lines × lines up to which leaving out what cannot match costs more than it saves."""
 _LEAST_ALIKE = 0.5
 _MOST_PAIRINGS = 40_000
 """How many pairs of lines one comparison may weigh; beyond it, place decides."""
@@ -56,21 +58,30 @@ def matches(left: Sequence[Hashable], right: Sequence[Hashable]) -> list[Match]:
     left_text, right_text = numbered(left, right)
     if left_text == right_text:
         return [Match(0, 0, len(left))] if left else []
+    if len(left) * len(right) <= _SMALL:
+        return [
+            Match(step.src_start, step.dest_start, step.src_end - step.src_start)
+            for step in _equal(left_text, right_text)
+        ]
     # A line that only one side has matches nothing: without those the rest is often tiny.
     shared = set(left_text) & set(right_text)
     left_places = [place for place, char in enumerate(left_text) if char in shared]
     right_places = [place for place, char in enumerate(right_text) if char in shared]
-    opcodes = Indel.opcodes(
+    steps = _equal(
         "".join([left_text[place] for place in left_places]),
         "".join([right_text[place] for place in right_places]),
     )
-    found: list[Match] = []
-    for step in opcodes:
-        if step.tag == "equal":
-            found += _united(
-                left_places[step.src_start : step.src_end], right_places[step.dest_start : step.dest_end]
-            )
-    return found
+    return [
+        match
+        for step in steps
+        for match in _united(
+            left_places[step.src_start : step.src_end], right_places[step.dest_start : step.dest_end]
+        )
+    ]
+
+
+def _equal(left: str, right: str) -> Iterator[Opcode]:
+    return (step for step in Indel.opcodes(left, right) if step.tag == "equal")
 
 
 def _united(left: list[int], right: list[int]) -> list[Match]:

@@ -93,6 +93,14 @@ class Run(NamedTuple):
     right: int
     size: int
 
+    @property
+    def left_size(self) -> int:
+        return 0 if self.kind == "added" else self.size
+
+    @property
+    def right_size(self) -> int:
+        return 0 if self.kind == "removed" else self.size
+
 
 class Side(NamedTuple):
     """One of the two texts."""
@@ -174,11 +182,19 @@ class Diff:
     def rows_between(self, start: int, stop: int) -> tuple[Row, ...]:
         """Rows ``start`` to ``stop``, counted from 0 as a slice is."""
         rows: list[Row] = []
-        for run in self.runs_between(start, stop):
-            left, right = self.lines_of(run)
+        runs = list(self.runs_between(start, stop))
+        if not runs:
+            return ()
+        first, last = runs[0], runs[-1]
+        left_lines = self.left.between(first.left, last.left + last.left_size)
+        right_lines = self.right.between(first.right, last.right + last.right_size)
+        lone: Iterable[None] = repeat(None)
+        for run in runs:
+            at_left, at_right = run.left - first.left, run.right - first.right
+            left = left_lines[at_left : at_left + run.left_size]
+            right = right_lines[at_right : at_right + run.right_size]
             if run.kind == "changed":
-                left, right = self._marked(left, right)
-            lone: Iterable[None] = repeat(None)
+                self._mark(left, right)
             rows += map(_as_row, zip(repeat(run.kind), left or lone, right or lone))
         return tuple(rows)
 
@@ -201,16 +217,16 @@ class Diff:
 
     def lines_of(self, run: Run) -> tuple[list[Line], list[Line]]:
         """The unmarked lines of both sides; a side without any gives an empty list."""
-        left = [] if run.kind == "added" else self.left.between(run.left, run.left + run.size)
-        right = [] if run.kind == "removed" else self.right.between(run.right, run.right + run.size)
-        return left, right
+        return (
+            self.left.between(run.left, run.left + run.left_size),
+            self.right.between(run.right, run.right + run.right_size),
+        )
 
-    def _marked(self, left: list[Line], right: list[Line]) -> tuple[list[Line], list[Line]]:
+    def _mark(self, left: list[Line], right: list[Line]) -> None:
         for place, (old, new) in enumerate(zip(left, right, strict=True)):
             old_marks, new_marks = words.marks(old.text, new.text, ignore_whitespace=self.ignore_whitespace)
-            left[place] = old._replace(marks=old_marks)
-            right[place] = new._replace(marks=new_marks)
-        return left, right
+            left[place] = Line(old.number, old.text, old.newline, old_marks)
+            right[place] = Line(new.number, new.text, new.newline, new_marks)
 
     @cached_property
     def changes(self) -> tuple[range, ...]:

@@ -26,8 +26,7 @@ def _label(name: str) -> str:
 
 def _hunk(diff: Diff, section: Section) -> Iterator[str]:
     runs = list(diff.runs_between(section.start, section.stop))
-    old = sum(run.size for run in runs if run.kind != "added")
-    new = sum(run.size for run in runs if run.kind != "removed")
+    old, new = sum(run.left_size for run in runs), sum(run.right_size for run in runs)
     yield f"@@ -{_extent(section.left_start, old)} +{_extent(section.right_start, new)} @@\n"
     for is_equal, block in groupby(runs, key=lambda run: run.kind == "equal"):
         sides = [diff.lines_of(run) for run in block]

@@ -116,20 +116,16 @@ def marks(
 
 
 def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
-    left_words, right_words = split(left), split(right)
-    left_places: Sequence[int]
-    right_places: Sequence[int]
-    if ignore_whitespace:
-        left_places, right_places = _not_blank(left_words), _not_blank(right_words)
-    else:
-        left_places, right_places = range(len(left_words)), range(len(right_words))
-    changes = _changes([left_words[i] for i in left_places], [right_words[i] for i in right_places])
-    left_ends, right_ends = _offsets(left_words), _offsets(right_words)
+    old, new = _Words.of(left, ignore_whitespace), _Words.of(right, ignore_whitespace)
+    changes = _changes(old.words, new.words)
     left_spans, right_spans = [], []
     for change in changes:
-        left_span = _span(change.left_start, change.left_stop, left_places, left_ends)
-        right_span = _span(change.right_start, change.right_stop, right_places, right_ends)
-        left_span, right_span = _narrowed(left, left_span, right, right_span)
+        left_span, right_span = _narrowed(
+            left,
+            old.span(change.left_start, change.left_stop),
+            right,
+            new.span(change.right_start, change.right_stop),
+        )
         left_spans.append(left_span)
         right_spans.append(right_span)
     if len(changes) > 2 and _is_confetti(left, left_spans, right, right_spans):
@@ -137,8 +133,26 @@ def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, 
     return _filled(left_spans), _filled(right_spans)
 
 
-def _not_blank(words: Sequence[str]) -> list[int]:
-    return [place for place, word in enumerate(words) if not word.isspace()]
+class _Words(NamedTuple):
+    """The words of a line that count, and where each ends."""
+
+    line: str
+    words: list[str]
+    ends: list[int]
+
+    @classmethod
+    def of(cls, line: str, ignore_whitespace: bool) -> "_Words":
+        words = split(line)
+        ends = list(accumulate(map(len, words)))
+        if ignore_whitespace:
+            ends = [end for word, end in zip(words, ends, strict=True) if not word.isspace()]
+            words = [word for word in words if not word.isspace()]
+        return cls(line, words, ends)
+
+    def span(self, start: int, stop: int) -> Span:
+        """Where words ``start`` to ``stop`` stand in the line."""
+        begin = self.ends[start] - len(self.words[start]) if start < len(self.words) else len(self.line)
+        return begin, self.ends[stop - 1] if start < stop else begin
 
 
 def _changes(left: list[str], right: list[str]) -> list[Change]:
@@ -184,17 +198,6 @@ def _bridged(changes: list[Change], left: list[str]) -> list[Change]:
         else:
             joined.append(change)
     return joined
-
-
-def _offsets(words: Sequence[str]) -> list[int]:
-    return [0, *accumulate(map(len, words))]
-
-
-def _span(start: int, stop: int, places: Sequence[int], offsets: Sequence[int]) -> Span:
-    if start == stop:
-        at = offsets[places[start]] if start < len(places) else offsets[-1]
-        return at, at
-    return offsets[places[start]], offsets[places[stop - 1] + 1]
 
 
 def _narrowed(left: str, left_span: Span, right: str, right_span: Span) -> tuple[Span, Span]:
