@@ -128,7 +128,7 @@ def _install(requirements: str, what: str) -> None:
             "-m",
             "pip",
             "install",
-            "--quiet",
+            "-qq",
             "--disable-pip-version-check",
             "--no-deps",
             "--only-binary=:all:",
