@@ -2,8 +2,10 @@
 
 import pytest
 
-from builder.errors import LimitExceeded
+from builder.errors import LimitExceeded, TemplateFailure
 from builder.jail import JailPool
+from builder.render import render
+from tests.builder.attacks import ATTACKS, HARMLESS, RUN_CODE
 from tests.builder.jail.attacks import GREEDY
 
 Values = dict[str, str | int]
@@ -29,3 +31,29 @@ def test_a_check_is_no_attack(pool: JailPool) -> None:
     # Folding these constants while compiling takes seconds; a check does not compile.
     text = "{{ " + "('a' * 99999)" + " | upper | lower" * 40 + " }}"
     assert isinstance(pool.check("team", text * 20), list)
+
+
+def test_what_the_gate_refuses_is_refused_inside_with_its_line(pool: JailPool, values: Values) -> None:
+    for text in (text for texts in ATTACKS.values() for text in texts):
+        examination = pool.examine("team", text, values)
+        assert examination.errors and examination.errors[0].line >= 1, text
+        assert examination.text is None and examination.failure is None
+    assert pool.examine("team", "{{ round_number }}", values).text == "2"
+
+
+@pytest.mark.slow
+def test_a_render_that_skipped_the_gate_still_runs_nothing(pool: JailPool, values: Values) -> None:
+    # The sandbox stops them, and behind it the filter: no worker had to be ended for a system call.
+    for text in RUN_CODE:
+        try:
+            assert "uid=" not in pool.render("team", text, values)
+        except LimitExceeded as stop:
+            assert stop.limit != "crash", text
+        except TemplateFailure as failure:
+            assert failure.text()
+    assert pool.render("team", "{{ round_number }}", values) == "2"
+
+
+def test_what_is_harmless_comes_out_as_without_the_jail(pool: JailPool, values: Values) -> None:
+    for text in HARMLESS:
+        assert pool.examine("team", text, values).text == render("team", text, values), text
