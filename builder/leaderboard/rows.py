@@ -88,9 +88,13 @@ def score_of(details: Mapping[str, Any] | None, stored: float | None) -> float |
 
 
 def _finite(value: Any) -> float | None:
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-        return float(value)
-    return None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def metrics_of(details: Mapping[str, Any] | None) -> tuple[Metric, ...]:

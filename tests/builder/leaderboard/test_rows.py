@@ -36,6 +36,7 @@ def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
         ({"overall_score": True}, 3.5, 3.5),
         ({"overall_score": "90"}, 3.5, 3.5),
         ({"overall_score": float("inf")}, 3.5, 3.5),
+        ({"overall_score": 10**400}, 3.5, 3.5),
         (None, 3.5, 3.5),
         (None, float("nan"), None),
         (None, None, None),
