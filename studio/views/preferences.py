@@ -2,12 +2,12 @@
 
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from studio.forms import KeysForm, ThemeForm, clean_or_refuse
 from studio.layout import KEYS_COOKIE, THEME_COOKIE
+from studio.way_back import way_back
 
 _YEAR = 365 * 24 * 60 * 60
 
@@ -33,12 +33,9 @@ def keys(request: HttpRequest) -> HttpResponse:
 
 
 def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:
-    back = request.POST.get("next", "")
-    if not url_has_allowed_host_and_scheme(back, {request.get_host()}, request.is_secure()):
-        back = "/"
     # htmx has changed the page already; a plain form wants its page again.
     part = request.headers.get("HX-Request") == "true"
-    response = HttpResponse(status=204) if part else HttpResponseRedirect(back)
+    response = HttpResponse(status=204) if part else HttpResponseRedirect(way_back(request))
     response.set_cookie(
         cookie, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
     )

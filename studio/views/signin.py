@@ -2,10 +2,9 @@
 
 from django.contrib.auth import login, logout
 from django.contrib.auth.decorators import login_not_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
-from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
@@ -14,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from studio.forms import SignInForm
 from studio.models.signin import SignInAttempt, SignInLink
 from studio.problems import Problem
+from studio.way_back import way_back
 
 
 @sensitive_post_parameters("password")
@@ -22,9 +22,9 @@ from studio.problems import Problem
 @require_http_methods(["GET", "HEAD", "POST"])
 def signin(request: HttpRequest) -> HttpResponse:
     """Name and password; after five wrong ones, a pause."""
-    target = _target(request)
+    target = way_back(request)
     if request.user.is_authenticated:
-        return redirect(target)
+        return HttpResponseRedirect(target)
     if request.method != "POST":
         return render(request, "signin/signin.html", {"form": SignInForm(request), "next": target})
     attempt = SignInAttempt.objects.begin(
@@ -37,7 +37,7 @@ def signin(request: HttpRequest) -> HttpResponse:
         return render(request, "signin/signin.html", {"form": form, "next": target}, status=401)
     SignInAttempt.objects.forgive(attempt)
     login(request, form.get_user())
-    return redirect(target)
+    return HttpResponseRedirect(target)
 
 
 @never_cache
@@ -59,11 +59,3 @@ def signout(request: HttpRequest) -> HttpResponse:
     """Forget the session."""
     logout(request)
     return redirect("signin")
-
-
-def _target(request: HttpRequest) -> str:
-    """Where the person wanted to go, as long as that is here."""
-    wanted = request.POST.get("next") or request.GET.get("next", "")
-    return (
-        wanted if url_has_allowed_host_and_scheme(wanted, {request.get_host()}, request.is_secure()) else "/"
-    )

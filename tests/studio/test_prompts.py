@@ -155,6 +155,12 @@ def test_a_version_page_shows_the_three_texts_as_they_are(
         assert text in page
 
 
+def test_a_version_has_one_address(signed_in: Client, prompt_set: PromptSet, person: User) -> None:
+    save(prompt_set, person, 0)
+    assert signed_in.get("/prompts/set/versions/1/").status_code == 200
+    assert signed_in.get("/prompts/set/versions/01/").status_code == 404
+
+
 @pytest.mark.parametrize(
     ("path", "status"),
     [

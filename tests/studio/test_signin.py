@@ -66,10 +66,15 @@ def test_name_and_password_sign_in_and_lead_back(client: Client, person: User) -
     assert client.post("/signin/", data)["Location"] == "/contexts/?q=x"
 
 
-@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:alert(1)"])
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "javascript:x()", "a-word"])
 def test_the_way_back_never_leads_elsewhere(client: Client, person: User, target: str) -> None:
     data = {"username": "yuki", "password": "correct horse battery", "next": target}
     assert client.post("/signin/", data)["Location"] == "/"
+
+
+def test_a_person_who_is_in_already_is_led_on(signed_in: Client) -> None:
+    assert signed_in.get("/signin/?next=/contexts/")["Location"] == "/contexts/"
+    assert signed_in.get("/signin/?next=a-word")["Location"] == "/"
 
 
 def test_five_wrong_passwords_make_a_pause_for_the_right_one_too(client: Client, person: User) -> None:
