@@ -17,7 +17,8 @@ from builder.errors import DiffTooLarge
 from builder.messages import message
 
 MAX_LINES = 25_000
-MAX_CHARS = 5_000_000
+MAX_CHARS = 2_000_000
+"""Together these keep the worst pair of texts to about a second: pages compare in the web process."""
 MIN_FOLD = 3
 """A fold takes a line itself, so that hiding fewer lines saves nothing."""
 

@@ -7,16 +7,17 @@ from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from rapidfuzz.distance import Indel
+from rapidfuzz.distance import Indel, Postfix, Prefix
 
 from builder.alignment import numbered
 
 Span = tuple[int, int]
 """Where a marked piece of a line starts and ends."""
 
+_MOST_CHARS = 50_000
 _MOST_CELLS = 4_000_000
-"""Words × words of one line; above it the whole differing middle is marked, so that one line of a
-million characters costs no more than many short ones."""
+"""Characters of two lines, and words × words; above either the whole differing middle is marked, so that
+one line of a million characters costs no more than many short ones."""
 
 _LEAST_KEPT = 0.3
 """Where many marks leave less than this share of the shorter line, they are confetti: it is marked whole."""
@@ -116,6 +117,8 @@ def marks(
 
 
 def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    if len(left) + len(right) > _MOST_CHARS:
+        return _middles(left, right)
     old, new = _Words.of(left, ignore_whitespace), _Words.of(right, ignore_whitespace)
     changes = _changes(old.words, new.words)
     left_spans, right_spans = [], []
@@ -131,6 +134,12 @@ def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, 
     if len(changes) > 2 and _is_confetti(left, left_spans, right, right_spans):
         return _whole(left), _whole(right)
     return _filled(left_spans), _filled(right_spans)
+
+
+def _middles(left: str, right: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
+    start = Prefix.similarity(left, right)
+    end = min(Postfix.similarity(left, right), min(len(left), len(right)) - start)
+    return _filled([(start, len(left) - end)]), _filled([(start, len(right) - end)])
 
 
 class _Words(NamedTuple):

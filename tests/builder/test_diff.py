@@ -281,7 +281,7 @@ def test_too_many_lines_are_refused_with_their_number() -> None:
 def test_too_many_characters_are_refused_with_their_number() -> None:
     with pytest.raises(DiffTooLarge) as refused:
         compare("a" * (diff_module.MAX_CHARS + 1), "")
-    assert str(refused.value).startswith("A text of 5000001 characters is too long to compare")
+    assert str(refused.value).startswith("A text of 2000001 characters is too long to compare")
 
 
 def test_the_largest_texts_allowed_are_compared() -> None:

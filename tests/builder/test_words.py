@@ -129,6 +129,13 @@ def test_a_line_too_long_to_weigh_is_marked_from_its_first_to_its_last_differenc
     assert marked(f"start x {middle}y end", f"start p {middle}q end") == ([f"x {middle}y"], [f"p {middle}q"])
 
 
+def test_a_line_too_long_to_split_is_marked_from_its_first_to_its_last_difference() -> None:
+    middle = "順位" * 20_000
+    assert marked(f"始{middle}x{middle}終", f"始{middle}y{middle}終") == (["x"], ["y"])
+    assert marked(middle, middle + "順") == ([], ["順"])
+    assert marked(middle * 2, middle) == ([middle], [])
+
+
 @given(LINES, LINES)
 def test_what_is_not_marked_is_the_same_on_both_sides(left: str, right: str) -> None:
     left_spans, right_spans = marks(left, right)
