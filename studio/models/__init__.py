@@ -2,6 +2,7 @@
 
 from studio.models.contexts import SampleContext
 from studio.models.drafts import Draft, DraftCopy
+from studio.models.history_index import HistoryNote
 from studio.models.labels import Label, LabelMove
 from studio.models.prompts import PromptSet, PromptVersion, Tag
 from studio.models.signin import SignInAttempt, SignInLink
@@ -10,6 +11,7 @@ from studio.models.workspaces import Workspace
 __all__ = [
     "Draft",
     "DraftCopy",
+    "HistoryNote",
     "Label",
     "LabelMove",
     "PromptSet",

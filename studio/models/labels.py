@@ -9,27 +9,58 @@ from studio.models.immutable import ImmutableModel
 from studio.models.prompts import PromptSet, PromptVersion
 
 
+class LabelInUse(Exception):
+    """Workspaces follow the label, so it cannot go."""
+
+
 class LabelManager(models.Manager["Label"]):
     """Labels move through here, so that no move goes unrecorded."""
 
-    def move(self, name: str, to: PromptVersion, *, by: User, at: datetime) -> "Label":
-        """Point the label of that name at a version of its set; the first move makes the label."""
+    def move(
+        self, name: str, to: PromptVersion, *, by: User, at: datetime, note: str = ""
+    ) -> "LabelMove | None":
+        """Point the label of that name at a version of its set; the first move makes the label.
+
+        Returns the move, or None where the label points there already.
+        """
         with transaction.atomic():
             label, made = self.select_for_update().get_or_create(
                 prompt_set=to.prompt_set, name=name, defaults={"version": to, "moved_at": at}
             )
-            if made or label.version_id != to.pk:
-                LabelMove.objects.create(
-                    prompt_set=to.prompt_set,
-                    name=name,
-                    from_version=None if made else label.version,
-                    to_version=to,
-                    moved_by=by,
-                    moved_at=at,
-                )
-                label.version, label.moved_at = to, at
-                label.save(update_fields=["version", "moved_at"])
-        return label
+            if not made and label.version_id == to.pk:
+                return None
+            move = LabelMove.objects.create(
+                prompt_set=to.prompt_set,
+                name=name,
+                from_version=None if made else label.version,
+                to_version=to,
+                moved_by=by,
+                moved_at=at,
+                note=note,
+            )
+            label.version, label.moved_at = to, at
+            label.save(update_fields=["version", "moved_at"])
+        return move
+
+    def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
+        """Take the label off; its history stays. Raises ``LabelInUse`` where workspaces follow it."""
+        with transaction.atomic():
+            mine = self.select_for_update().select_related("version").filter(pk=label.pk).first()
+            if mine is None:  # somebody else was faster
+                return None
+            try:
+                mine.delete()
+            except models.ProtectedError as error:
+                raise LabelInUse from error
+            return LabelMove.objects.create(
+                prompt_set=mine.prompt_set,
+                name=mine.name,
+                from_version=mine.version,
+                to_version=None,
+                moved_by=by,
+                moved_at=at,
+                note=note,
+            )
 
 
 class Label(models.Model):
@@ -61,9 +92,12 @@ class LabelMove(ImmutableModel):
     to_version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
     moved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     moved_at = models.DateTimeField()
+    note = models.CharField(max_length=300, blank=True)
 
     class Meta:
-        ordering = ("-moved_at", "-pk")
+        # Not by the clock, which may go back; moves are numbered as they happen.
+        ordering = ("-pk",)
+        indexes = (models.Index(fields=["prompt_set", "name", "-id"], name="moves_of_a_label"),)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.from_version} → {self.to_version}"

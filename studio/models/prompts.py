@@ -8,10 +8,12 @@ from typing import Self
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.db.models import F, Q
+from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from builder.variables import KINDS, PromptKind, field_name
+from studio.models.history_index import IndexedVersion, note_version
 from studio.models.immutable import ImmutableModel
 
 
@@ -83,6 +85,15 @@ class PromptSetQuerySet(models.QuerySet["PromptSet"]):
         tagged = Tag.objects.filter(name__icontains=text, prompt_sets=models.OuterRef("pk"))
         return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
 
+    def with_latest(self, slug: str) -> tuple["PromptSet", "PromptVersion | None"]:
+        """The set of that address and its newest version, in one query where it has one; else a 404."""
+        found = (
+            PromptVersion.objects.select_related("prompt_set")
+            .filter(prompt_set__slug=slug, number=F("prompt_set__revision"))
+            .first()
+        )
+        return (found.prompt_set, found) if found else (get_object_or_404(self, slug=slug), None)
+
 
 class PromptSet(models.Model):
     """Three templates that belong together, through time."""
@@ -131,7 +142,7 @@ class PromptSet(models.Model):
             mine = PromptSet.objects.filter(pk=self.pk, revision=base)
             if not mine.update(revision=F("revision") + 1, changed_at=at):
                 raise VersionConflict
-            parent = self.versions.filter(number=base).first()
+            parent = self.versions.filter(number=base).select_related("author").first()
             content_hash = templates.content_hash
             if parent is not None and parent.content_hash == content_hash:
                 raise NothingChanged
@@ -149,6 +160,7 @@ class PromptSet(models.Model):
                 origin=origin or Origin.EDITED,
                 origin_note=origin_note,
             )
+            note_version(version.indexed, parent and parent.indexed)
         self.revision, self.changed_at = version.number, at
         return version
 
@@ -158,6 +170,7 @@ class Origin(models.TextChoices):
 
     EDITED = "edited", _("Edited here")
     RESTORED = "restored", _("Restored")
+    COPIED = "copied", _("Copied from another set")
     IMPORTED = "imported", _("Imported")
     ADOPTED = "adopted", _("Adopted from a workspace")
 
@@ -194,3 +207,11 @@ class PromptVersion(ImmutableModel):
     def templates(self) -> Templates:
         """The three texts together."""
         return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
+
+    @property
+    def indexed(self) -> IndexedVersion:
+        """What the history's index is made from."""
+        texts = (self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
+        return IndexedVersion(
+            self.prompt_set_id, self.number, self.message, self.author.get_username(), texts
+        )

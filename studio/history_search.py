@@ -1,0 +1,123 @@
+"""Search in a set's history: by message, author and text, the newest version first, a page at a time."""
+
+import re
+from dataclasses import dataclass
+
+from builder.variables import PromptKind
+from studio.excerpts import Excerpt, Part, excerpt, marked
+from studio.folding import fold
+from studio.models import PromptSet, PromptVersion
+from studio.models.history_index import Notes
+
+MOST_WORDS = 8
+# What one page may cost at most, whatever was asked: the rest is a click away.
+_MOST_READ = 400
+_MOST_LOOKUPS = 80
+_READ_AHEAD = 64
+
+
+@dataclass(frozen=True)
+class Found:
+    """A version that matches, and where."""
+
+    version: PromptVersion
+    message: list[Part]
+    author: list[Part]
+    excerpts: list[Excerpt]
+
+
+@dataclass(frozen=True)
+class FoundPage:
+    """A page of matches. ``older`` is where the next one begins, as the history's ``before``."""
+
+    found: list[Found]
+    older: int | None = None
+    searched_down_to: int | None = None
+    """Set where the search stopped before the page was full and before the history's end."""
+
+
+def words_of(query: str) -> list[str]:
+    """The words to find, each folded; quotes keep words together: ``"first draft" yuki``."""
+    found = (
+        " ".join((quoted or plain).split())
+        for quoted, plain in re.findall(r'"([^"]*)"|([^\s"]+)', fold(query))
+    )
+    return list(dict.fromkeys(word for word in found if word))
+
+
+def search_history(prompt_set: PromptSet, words: list[str], *, before: int | None, size: int) -> FoundPage:
+    """Versions that have every word somewhere, older than version ``before``."""
+    return _Search(prompt_set, words).page(before, size)
+
+
+class _Search:
+    def __init__(self, prompt_set: PromptSet, words: list[str]) -> None:
+        self._prompt_set = prompt_set
+        self._words = words
+        self._notes = {word: Notes(prompt_set.pk, word) for word in words}
+        self._read: dict[int, PromptVersion] = {}
+        self._reads = 0
+        self._folded: dict[str, str] = {}
+        self._excerpts: dict[tuple[PromptKind, str], Excerpt | None] = {}
+
+    def page(self, before: int | None, size: int) -> FoundPage:
+        newest = self._prompt_set.revision
+        number = min(before - 1, newest) if before else newest
+        matches: list[PromptVersion] = []
+        while number > 0 and len(matches) <= size:
+            if self._spent:
+                return FoundPage([self._found(each) for each in matches], number + 1, number + 1)
+            version = self._version(number, ahead=len(matches))
+            missing = [word for word in self._words if not self._has(version, word)]
+            if missing:
+                # A word that this version lacks: the versions down to its next note lack it too.
+                number = min(self._notes[word].newest_below(number) for word in missing)
+            else:
+                matches.append(version)
+                number -= 1
+        more = len(matches) > size
+        return FoundPage(
+            [self._found(each) for each in matches[:size]], matches[size - 1].number if more else None
+        )
+
+    @property
+    def _spent(self) -> bool:
+        lookups = sum(notes.lookups for notes in self._notes.values())
+        return self._reads >= _MOST_READ or lookups >= _MOST_LOOKUPS
+
+    def _version(self, number: int, ahead: int) -> PromptVersion:
+        if number not in self._read:
+            # Where versions matched, those below are likely to as well; where notes are left, these are next.
+            wanted = set(range(number, max(number - min(1 + 6 * ahead, _READ_AHEAD), 0), -1))
+            for notes in self._notes.values():
+                for noted in notes.next_few(_READ_AHEAD // 2 // len(self._words)):
+                    wanted |= {noted, noted - 1}
+            wanted -= self._read.keys()
+            self._reads += len(wanted)
+            found = self._prompt_set.versions.filter(number__in=wanted).select_related("author")
+            self._read |= {version.number: version for version in found}
+        return self._read[number]
+
+    def _has(self, version: PromptVersion, word: str) -> bool:
+        texts = (version.message, version.author.get_username(), *version.templates.by_kind.values())
+        return any(word in self._fold(text) for text in texts)
+
+    # Versions of one page have most of their texts in common: each is folded and cut only once.
+    def _fold(self, text: str) -> str:
+        if text not in self._folded:
+            self._folded[text] = fold(text)
+        return self._folded[text]
+
+    def _excerpt(self, kind: PromptKind, text: str) -> Excerpt | None:
+        if (kind, text) not in self._excerpts:
+            self._excerpts[kind, text] = excerpt(kind, text, self._words)
+        return self._excerpts[kind, text]
+
+    def _found(self, version: PromptVersion) -> Found:
+        cut = [self._excerpt(kind, text) for kind, text in version.templates.by_kind.items()]
+        return Found(
+            version,
+            marked(version.message, self._words),
+            marked(version.author.get_username(), self._words),
+            [each for each in cut if each is not None],
+        )

@@ -1,0 +1,208 @@
+"""Search in a set's history: every version that has the words, the newest first, and none besides."""
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+
+from studio import history_search
+from studio.folding import fold
+from studio.history_search import FoundPage, search_history, words_of
+from studio.models import HistoryNote, PromptSet, PromptVersion
+from studio.models.prompts import Templates
+from tests.studio.clock import NOW
+
+TEXTS = Templates("team", "evaluator", "judgment")
+
+
+@pytest.fixture
+def prompt_set(db: None) -> PromptSet:
+    return PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
+
+
+def save(prompt_set: PromptSet, author: User, team: str, message: str = "edit") -> PromptVersion:
+    texts = replace(TEXTS, team_user_prompt=team)
+    return prompt_set.save_version(texts, base=prompt_set.revision, message=message, author=author, at=NOW)
+
+
+def page(prompt_set: PromptSet, query: str, before: int | None = None, size: int = 50) -> FoundPage:
+    return search_history(prompt_set, words_of(query), before=before, size=size)
+
+
+def numbers(prompt_set: PromptSet, query: str, before: int | None = None, size: int = 50) -> list[int]:
+    return [found.version.number for found in page(prompt_set, query, before, size).found]
+
+
+def by_hand(prompt_set: PromptSet, query: str) -> list[int]:
+    """What must be found, by looking at every version."""
+    found = []
+    for version in prompt_set.versions.select_related("author"):
+        texts = (version.message, version.author.username, *version.templates.by_kind.values())
+        if all(any(word in fold(text) for text in texts) for word in words_of(query)):
+            found.append(version.number)
+    return found
+
+
+def test_text_is_found_in_every_version_that_has_it(prompt_set: PromptSet, person: User) -> None:
+    for text in ("順位を見る", "順位を見る\n出典", "出典", "出典\n順位", "おわり"):
+        save(prompt_set, person, text)
+    assert numbers(prompt_set, "順位") == [4, 2, 1]
+    assert numbers(prompt_set, "出典") == [4, 3, 2]
+    assert numbers(prompt_set, "位を見") == [2, 1]
+    assert numbers(prompt_set, "お") == [5]
+    assert numbers(prompt_set, "位見") == []
+
+
+def test_messages_and_authors_are_found(prompt_set: PromptSet, person: User) -> None:
+    ken = User.objects.create_user("ken.sato")
+    save(prompt_set, person, "a", "最初の版")
+    save(prompt_set, ken, "b", "誤字を修正")
+    save(prompt_set, person, "c", "順位表を追加")
+    assert numbers(prompt_set, "誤字") == [2]
+    assert numbers(prompt_set, "Sato") == [2]
+    assert numbers(prompt_set, "yuki") == [3, 1]
+
+
+def test_every_word_must_be_there_in_whichever_place(prompt_set: PromptSet, person: User) -> None:
+    ken = User.objects.create_user("ken")
+    save(prompt_set, person, "順位")
+    save(prompt_set, ken, "順位\n2", "出典を求める")
+    save(prompt_set, ken, "なし")
+    assert numbers(prompt_set, "順位 出典") == [2]
+    assert numbers(prompt_set, "順位\u3000ken") == [2]
+    assert numbers(prompt_set, "順位 yuki") == [1]
+    assert numbers(prompt_set, "順位 nobody") == []
+
+
+def test_quotes_keep_words_together(prompt_set: PromptSet, person: User) -> None:
+    save(prompt_set, person, "draft first")
+    save(prompt_set, person, "first draft")
+    assert numbers(prompt_set, "first draft") == [2, 1]
+    assert numbers(prompt_set, '"first draft"') == [2]
+    assert words_of('a "b  c" ""  "d') == ["a", "b c", "d"]
+
+
+def test_case_and_width_make_no_difference(prompt_set: PromptSet, person: User) -> None:
+    save(prompt_set, person, "Ｒａｎｋｉｎｇ と ﾗﾝｷﾝｸﾞ")
+    save(prompt_set, person, "nothing")
+    for query in ("ranking", "RANKING", "Ｒａｎｋ", "ランキング", "ﾗﾝｷﾝｸﾞ"):
+        assert numbers(prompt_set, query) == [1], query
+
+
+@pytest.mark.parametrize("sign", ["%", "_", "\\", "*", "'", "(", "[a", "{{", "%%", "%s", "🙂"])
+def test_signs_mean_themselves(prompt_set: PromptSet, person: User, sign: str) -> None:
+    save(prompt_set, person, f"before {sign} after")
+    save(prompt_set, person, "plain words only")
+    assert numbers(prompt_set, sign) == [1]
+
+
+def test_a_long_query_is_found_and_one_that_differs_in_a_letter_is_not(
+    prompt_set: PromptSet, person: User
+) -> None:
+    text = "この節では各チームの提出内容を比較し根拠となる情報源の日付と出典を示してください" * 5
+    save(prompt_set, person, text)
+    save(prompt_set, person, "短い")
+    assert numbers(prompt_set, text[:200]) == [1]
+    assert numbers(prompt_set, text[:150] + "x" + text[151:200]) == []
+
+
+def test_other_sets_are_left_out(prompt_set: PromptSet, person: User) -> None:
+    other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
+    for each in (prompt_set, other):
+        save(each, person, "順位")
+        save(each, person, "-")
+    save(other, person, "出典")
+    assert numbers(prompt_set, "順位") == [1]
+    assert numbers(prompt_set, "出典") == []
+
+
+def test_pages_go_on_where_the_last_one_ended(prompt_set: PromptSet, person: User) -> None:
+    for at in range(1, 31):
+        save(prompt_set, person, f"{'順位' if at % 3 else '-'} {at}")
+    first = page(prompt_set, "順位", size=8)
+    assert [found.version.number for found in first.found] == [29, 28, 26, 25, 23, 22, 20, 19]
+    assert (first.older, first.searched_down_to) == (19, None)
+    second = page(prompt_set, "順位", before=19, size=8)
+    assert [found.version.number for found in second.found] == [17, 16, 14, 13, 11, 10, 8, 7]
+    last = page(prompt_set, "順位", before=7, size=8)
+    assert ([found.version.number for found in last.found], last.older) == ([5, 4, 2, 1], None)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_search_agrees_with_looking_at_every_version(
+    prompt_set: PromptSet, person: User, seed: int
+) -> None:
+    random = Random(seed)
+    people = [person, User.objects.create_user("ba"), User.objects.create_user("順")]
+    lines = ["ab"]
+    for _ in range(150):
+        lines = lines[:]
+        for _ in range(random.randint(1, 2)):
+            line = "".join(random.choices("abcd順位 ", k=random.randint(0, 9)))
+            at = random.randrange(len(lines) + 1)
+            lines[at : at + random.randint(0, 2)] = [line][: random.randint(0, 1)] or [line, "b"]
+        lines = lines[:12]
+        texts = ["\n".join(lines[at::3]) for at in range(3)]
+        if prompt_set.latest and Templates(*texts) == prompt_set.latest.templates:
+            continue
+        message = "".join(random.choices("abcd順位", k=5))
+        prompt_set.save_version(
+            Templates(*texts), base=prompt_set.revision, message=message, author=random.choice(people), at=NOW
+        )
+    assert prompt_set.revision > 130
+    for _ in range(60):
+        words = [
+            "".join(random.choices("abcd順位", k=random.randint(1, 7)))
+            for _ in range(random.choice((1, 1, 2)))
+        ]
+        query = " ".join(words)
+        expected = by_hand(prompt_set, query)
+        assert numbers(prompt_set, query, size=1000) == expected, query
+        before = random.randint(1, prompt_set.revision)
+        assert numbers(prompt_set, query, before=before, size=5) == [n for n in expected if n < before][:5]
+
+
+def test_a_search_that_finds_little_stops_and_says_how_far_it_came(
+    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(1, 41):
+        # Both words' characters stand in each line that goes, the word itself in none but the first.
+        save(prompt_set, person, "abcdefg" if at == 1 else f"abcde bcdefg {at}")
+    monkeypatch.setattr(history_search, "_MOST_READ", 10)
+    first = page(prompt_set, "abcdefg")
+    assert first.found == [] and first.searched_down_to is not None and 1 < first.searched_down_to < 40
+    reached, steps = first, 1
+    while reached.searched_down_to:
+        assert reached.older == reached.searched_down_to
+        reached, steps = page(prompt_set, "abcdefg", before=reached.older), steps + 1
+    assert [found.version.number for found in reached.found] == [1]
+    assert steps < 40
+
+
+def test_notes_belong_to_the_transaction_of_the_version(prompt_set: PromptSet, person: User) -> None:
+    save(prompt_set, person, "順位")
+    kept = set(HistoryNote.objects.values_list("gram", "block", "numbers"))
+    with pytest.raises(RuntimeError):
+        from django.db import transaction
+
+        with transaction.atomic():
+            save(prompt_set, person, "出典")
+            raise RuntimeError
+    assert set(HistoryNote.objects.values_list("gram", "block", "numbers")) == kept
+
+
+def test_reindexing_makes_the_same_notes(prompt_set: PromptSet, person: User) -> None:
+    other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
+    for at in range(70):
+        save(prompt_set, person, f"順位 {at % 7}\n{at}")
+        save(other, person, f"出典 {at}")
+    columns = ("prompt_set_id", "gram", "block", "numbers")
+    kept = set(HistoryNote.objects.values_list(*columns))
+    HistoryNote.objects.all().delete()
+    assert numbers(prompt_set, "位 3") == []
+    call_command("reindex", verbosity=0)
+    assert set(HistoryNote.objects.values_list(*columns)) == kept
+    call_command("reindex", verbosity=0)
+    assert set(HistoryNote.objects.values_list(*columns)) == kept
