@@ -14,6 +14,9 @@ import duckdb
 
 from builder.leaderboard.schema import DDL
 
+_Place = tuple[str, str, int]
+_Values = dict[str, Any]
+
 SummaryStatus = Literal["completed", "partial_failure", "failed"]
 
 
@@ -59,7 +62,8 @@ class SimulatedDatabase:
 
     def __init__(self, path: Path, zone: tzinfo = UTC) -> None:
         self.zone = zone
-        # The zone of this process must not leak into a simulation of another machine.
+        self._rows: dict[str, dict[_Place, _Values]] = {}
+        self._holding = False
         self._connection = duckdb.connect(
             str(path), config={"autoinstall_known_extensions": "false", "autoload_known_extensions": "false"}
         )
@@ -83,92 +87,104 @@ class SimulatedDatabase:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Many rows at once, which is much faster than one commit each."""
-        self._connection.begin()
+        """Many rows in one commit and one statement for each table, which is much faster."""
+        self._holding = True
         try:
             yield
-        except BaseException:
-            self._connection.rollback()
-            raise
-        self._connection.commit()
+            self._connection.begin()
+            try:
+                self._flush()
+            except duckdb.Error:
+                self._connection.rollback()
+                raise
+            self._connection.commit()
+        finally:
+            self._holding = False
+            self._rows.clear()
 
     def save_history(
         self, key: RoundKey, messages: list[dict[str, Any]], members: dict[str, Any], at: datetime
     ) -> None:
         """What was sent to the team's leader and what came back."""
-        self._connection.execute(
-            "INSERT INTO round_history (execution_id, team_id, team_name, round_number, message_history,"
-            " member_submissions_record, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [*_cells(key), _json(messages), _json(members), self._local(at)],
+        self._insert(
+            "round_history",
+            key,
+            message_history=_json(messages),
+            member_submissions_record=_json(members),
+            created_at=self._local(at),
         )
 
     def save_submission(
         self, key: RoundKey, content: str, score_details: dict[str, Any], at: datetime
     ) -> None:
         """A round's submission and score; ``score`` loses precision here as it does in MixSeek."""
-        self._connection.execute(
-            "INSERT INTO leader_board (execution_id, team_id, team_name, round_number, submission_content,"
-            " submission_format, score, score_details, final_submission, created_at, updated_at)"
-            " VALUES (?, ?, ?, ?, ?, 'md', ?, ?, FALSE, ?, ?)",
-            [
-                *_cells(key),
-                content,
-                float(score_details["overall_score"]),
-                _json(score_details),
-                self._local(at),
-                _utc(at),
-            ],
+        self._insert(
+            "leader_board",
+            key,
+            submission_content=content,
+            submission_format="md",
+            score=float(score_details["overall_score"]),
+            score_details=_json(score_details),
+            final_submission=False,
+            exit_reason=None,
+            created_at=self._local(at),
+            updated_at=_utc(at),
         )
 
     def save_status(self, key: RoundKey, started: datetime, ended: datetime, at: datetime) -> None:
         """The round's times; the judgment follows later."""
-        self._connection.execute(
-            "INSERT INTO round_status (execution_id, team_id, team_name, round_number, round_started_at,"
-            " round_ended_at, created_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [*_cells(key), _utc(started), _utc(ended), self._local(at), _utc(at)],
+        self._insert(
+            "round_status",
+            key,
+            should_continue=None,
+            reasoning=None,
+            confidence_score=None,
+            round_started_at=_utc(started),
+            round_ended_at=_utc(ended),
+            created_at=self._local(at),
+            updated_at=_utc(at),
         )
 
     def save_judgment(self, key: RoundKey, judgment: Judgment, at: datetime) -> None:
-        self._connection.execute(
-            "UPDATE round_status SET should_continue = ?, reasoning = ?, confidence_score = ?, updated_at = ?"
-            " WHERE execution_id = ? AND team_id = ? AND round_number = ?",
-            [
-                judgment.should_continue,
-                judgment.reasoning,
-                judgment.confidence_score,
-                _utc(at),
-                key.execution_id,
-                key.team_id,
-                key.round_number,
-            ],
-        )
+        self._update("round_status", key, **vars(judgment), updated_at=_utc(at))
 
     def mark_final(self, key: RoundKey, exit_reason: str, at: datetime) -> None:
         """The team's best round becomes its result: ``updated_at`` moves, ``created_at`` stays."""
-        self._connection.execute(
-            "UPDATE leader_board SET final_submission = TRUE, exit_reason = ?, updated_at = ?"
-            " WHERE execution_id = ? AND team_id = ? AND round_number = ?",
-            [exit_reason, _utc(at), key.execution_id, key.team_id, key.round_number],
-        )
+        self._update("leader_board", key, final_submission=True, exit_reason=exit_reason, updated_at=_utc(at))
 
     def save_summary(self, summary: Summary, at: datetime) -> None:
+        values = {**vars(summary), "team_results": _json(summary.team_results)}
+        values |= {"completed_at": self._local(at), "created_at": self._local(at)}
+        self._put("execution_summary", (summary.execution_id, "", 0), values)
+
+    def _insert(self, table: str, key: RoundKey, **values: Any) -> None:
+        self._put(table, _place(key), {**vars(key), **values})
+
+    def _put(self, table: str, place: _Place, values: _Values) -> None:
+        self._rows.setdefault(table, {})[place] = values
+        if not self._holding:
+            self._flush()
+
+    def _update(self, table: str, key: RoundKey, **values: Any) -> None:
+        waiting = self._rows.get(table, {}).get(_place(key))
+        if waiting is not None:
+            waiting |= values
+            return
+        changes = ", ".join(f"{column} = ?" for column in values)
         self._connection.execute(
-            "INSERT INTO execution_summary (execution_id, user_prompt, status, team_results, total_teams,"
-            " best_team_id, best_score, total_execution_time_seconds, completed_at, created_at)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                summary.execution_id,
-                summary.user_prompt,
-                summary.status,
-                _json(summary.team_results),
-                summary.total_teams,
-                summary.best_team_id,
-                summary.best_score,
-                summary.total_execution_time_seconds,
-                self._local(at),
-                self._local(at),
-            ],
+            f"UPDATE {table} SET {changes} WHERE execution_id = ? AND team_id = ? AND round_number = ?",
+            [*values.values(), *_place(key)],
         )
+
+    def _flush(self) -> None:
+        for table, rows in self._rows.items():
+            columns = list(next(iter(rows.values())))
+            marks = ", ".join([f"({', '.join('?' * len(columns))})"] * len(rows))
+            self._connection.execute(
+                f"INSERT INTO {table} ({', '.join(columns)}) VALUES {marks}",
+                [row[column] for row in rows.values() for column in columns],
+            )
+        self._rows.clear()
 
     def _local(self, moment: datetime) -> datetime:
         return moment.astimezone(self.zone).replace(tzinfo=None)
@@ -178,8 +194,8 @@ def _utc(moment: datetime) -> datetime:
     return moment.astimezone(UTC).replace(tzinfo=None)
 
 
-def _cells(key: RoundKey) -> tuple[str, str, str, int]:
-    return key.execution_id, key.team_id, key.team_name, key.round_number
+def _place(key: RoundKey) -> _Place:
+    return key.execution_id, key.team_id, key.round_number
 
 
 def _json(value: Any) -> str:
