@@ -4,7 +4,20 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
-from studio.views import contexts, health, pages, preferences, prompts, runs, signin, workspaces
+from studio.views import (
+    conflicts,
+    contexts,
+    drafts,
+    editor,
+    health,
+    pages,
+    preferences,
+    preview,
+    prompts,
+    runs,
+    signin,
+    workspaces,
+)
 
 
 class SlugConverter(StringConverter):
@@ -33,6 +46,13 @@ urlpatterns = [
     path("prompts/", prompts.prompt_list, name="prompt-list"),
     path("prompts/<word:slug>/", prompts.prompt_detail, name="prompt-detail"),
     path("prompts/<word:slug>/versions/<number:number>/", prompts.version_detail, name="version-detail"),
+    path("prompts/<word:slug>/edit/", editor.prompt_edit, name="prompt-edit"),
+    path("prompts/<word:slug>/save/", editor.prompt_save, name="prompt-save"),
+    path("prompts/<word:slug>/preview/", preview.prompt_preview, name="prompt-preview"),
+    path("prompts/<word:slug>/draft/", drafts.prompt_draft, name="prompt-draft"),
+    path("prompts/<word:slug>/discard/", drafts.prompt_discard, name="prompt-discard"),
+    path("prompts/<word:slug>/copies/<number:number>/", drafts.prompt_copy, name="prompt-copy"),
+    path("prompts/<word:slug>/conflict/", conflicts.prompt_conflict, name="prompt-conflict"),
     path("contexts/", contexts.context_list, name="context-list"),
     path("contexts/<word:slug>/", contexts.context_detail, name="context-detail"),
     path("workspaces/", workspaces.workspace_list, name="workspace-list"),

@@ -73,7 +73,7 @@ class DraftManager(models.Manager["Draft"]):
             if draft is not None:
                 return draft
             draft = self.get(prompt_set=prompt_set, person=person)
-            if draft.templates == sent.templates and draft.base == sent.base:
+            if draft.templates == sent.templates:
                 return draft
             copy = DraftCopy.objects.put_aside(
                 prompt_set, person, sent, reason=CopyReason.OTHER_TAB, at=at, tab=sent.tab
@@ -100,24 +100,22 @@ class DraftManager(models.Manager["Draft"]):
             return None
 
     def replace(self, draft: "Draft", sent: SentDraft, *, reason: "CopyReason", at: datetime) -> "Draft":
-        """Put a text that the person chose in the draft's place; the old text is put aside."""
+        """Put a text that the person chose in the draft's place; the old text is put aside.
+
+        Raises ``StaleRevision`` where the draft is not the one the choice was made on.
+        """
         with transaction.atomic():
-            written = _columns(sent) | {"changed_at": at, "tab": "", "seq": 0}
             mine = self.filter(pk=draft.pk, revision=sent.revision)
-            if not mine.update(revision=F("revision") + 1, **written):
+            if not mine.update(revision=F("revision") + 1, changed_at=at, tab="", seq=0, **_columns(sent)):
                 raise StaleRevision
             if draft.templates != sent.templates:
                 DraftCopy.objects.put_aside(draft.prompt_set, draft.person, draft.sent, reason=reason, at=at)
-            return mine.model.objects.get(pk=draft.pk)
+        return self.get(pk=draft.pk)
 
-    def discard(self, draft: "Draft", *, at: datetime) -> "DraftCopy | None":
-        """Take the draft away and keep its text aside; None where it was written to meanwhile."""
-        with transaction.atomic():
-            if not self.filter(pk=draft.pk, revision=draft.revision).delete()[0]:
-                return None
-            return DraftCopy.objects.put_aside(
-                draft.prompt_set, draft.person, draft.sent, reason=CopyReason.DISCARDED, at=at
-            )
+    def settle(self, draft: "Draft", base: int, *, at: datetime) -> None:
+        """The draft became version ``base``. What a tab wrote meanwhile stays as it is."""
+        mine = self.filter(pk=draft.pk, revision=draft.revision)
+        mine.update(revision=F("revision") + 1, base=base, message="", changed_at=at)
 
 
 class StaleRevision(Exception):
@@ -125,7 +123,11 @@ class StaleRevision(Exception):
 
 
 class Draft(WrittenText):
-    """What a person is writing on a set. Nobody else sees it."""
+    """What a person is writing on a set. Nobody else sees it.
+
+    Once saved or discarded, the row stays with a version's text: its revision must never count
+    from the beginning again, or a tab of last week could write over today's text.
+    """
 
     # Grows with every writing; who does not know the newest one must not write over it.
     revision = models.PositiveIntegerField()

@@ -8,7 +8,6 @@ from typing import Self
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.db.models import F, Q
-from django.shortcuts import get_object_or_404
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
@@ -84,15 +83,6 @@ class PromptSetQuerySet(models.QuerySet["PromptSet"]):
             return self
         tagged = Tag.objects.filter(name__icontains=text, prompt_sets=models.OuterRef("pk"))
         return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
-
-    def with_latest(self, slug: str) -> tuple["PromptSet", "PromptVersion | None"]:
-        """The set of that address and its newest version, in one query where it has one; else a 404."""
-        found = (
-            PromptVersion.objects.select_related("prompt_set")
-            .filter(prompt_set__slug=slug, number=F("prompt_set__revision"))
-            .first()
-        )
-        return (found.prompt_set, found) if found else (get_object_or_404(self, slug=slug), None)
 
 
 class PromptSet(models.Model):

@@ -1,0 +1,145 @@
+"""Two texts that started from the same version: shown three ways, and put together as a person chooses."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, get_args
+
+from builder.errors import DiffTooLarge
+from builder.three_way import Choice, Region, ThreeWay, compare_three
+from builder.variables import KINDS, PromptKind, field_name
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
+from studio.models.prompts import Templates
+
+Take = Literal["mine", "theirs", "merged"]
+TAKES: tuple[Take, ...] = get_args(Take)
+CHOICES: tuple[Choice, ...] = get_args(Choice)
+BOTH: Choice = "mine then theirs"
+"""What is offered first where both changed the same lines: neither text is lost."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two texts."""
+
+    templates: Templates
+    at: datetime
+    version: PromptVersion | None = None
+    """Set where the text is a version that somebody saved."""
+
+
+@dataclass(frozen=True)
+class Dispute:
+    """A region, and the name of its choice where a person has to choose."""
+
+    region: Region
+    field: str = ""
+
+    @property
+    def lines(self) -> int:
+        return self.region.base.count("\n") or 1
+
+
+@dataclass(frozen=True)
+class TemplateConflict:
+    """One template of the three."""
+
+    kind: PromptKind
+    field: str
+    mine: str
+    theirs: str
+    three_way: ThreeWay | None
+    """None where the texts are too long to compare: one of them can still be taken whole."""
+
+    @property
+    def differs(self) -> bool:
+        return self.mine != self.theirs
+
+    @property
+    def suggested(self) -> Take:
+        return "merged" if self.three_way else "mine"
+
+    @property
+    def disputes(self) -> list[Dispute]:
+        found: list[Dispute] = []
+        number = 0
+        for region in self.three_way.regions if self.three_way else ():
+            number += region.kind == "conflict"
+            found.append(Dispute(region, f"{self.kind}-{number}" if region.kind == "conflict" else ""))
+        return found
+
+    def taken(self, take: Take, choices: Mapping[str, Choice]) -> str:
+        """The text that the person chose."""
+        if take == "merged" and self.three_way is not None:
+            return self.three_way.resolved(
+                [choices.get(each.field, BOTH) for each in self.disputes if each.field]
+            )
+        return self.theirs if take == "theirs" else self.mine
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """What a person has to decide: their text beside a newer version, or beside that of another tab."""
+
+    draft: Draft
+    mine: Side
+    theirs: Side
+    base: int
+    """The version that both started from; 0 where there was none."""
+    next_base: int
+    """The version that the outcome starts from."""
+    copy: DraftCopy | None
+    templates: tuple[TemplateConflict, ...]
+
+    @property
+    def pin(self) -> str:
+        """Stands for both texts: a choice made on others is not taken."""
+        both = self.mine.templates.content_hash + self.theirs.templates.content_hash
+        return hashlib.sha256(f"{both}{self.draft.revision}".encode()).hexdigest()[:32]
+
+    def resolved(self, takes: Mapping[PromptKind, Take], choices: Mapping[str, Choice]) -> Templates:
+        """All three templates as chosen."""
+        return Templates(
+            *(each.taken(takes.get(each.kind, each.suggested), choices) for each in self.templates)
+        )
+
+
+def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conflict | None:
+    """What there is to decide between the draft and a copy, or the draft and the newest version."""
+    written = Side(draft.templates, draft.changed_at)
+    if copy is not None:
+        mine, theirs = Side(copy.templates, copy.kept_at), written
+        base, next_base = min(copy.base, draft.base), max(copy.base, draft.base)
+    else:
+        latest = prompt_set.latest
+        if latest is None or draft.base == latest.number:
+            return None
+        mine, theirs = written, Side(latest.templates, latest.created_at, latest)
+        base, next_base = draft.base, latest.number
+    if mine.templates == theirs.templates:
+        return None
+    version = prompt_set.versions.filter(number=base).first()
+    started = version.templates if version else Templates("", "", "")
+    return Conflict(
+        draft,
+        mine,
+        theirs,
+        base,
+        next_base,
+        copy,
+        tuple(
+            _template(
+                kind, started.by_kind[kind], mine.templates.by_kind[kind], theirs.templates.by_kind[kind]
+            )
+            for kind in KINDS
+        ),
+    )
+
+
+def _template(kind: PromptKind, base: str, mine: str, theirs: str) -> TemplateConflict:
+    try:
+        three_way = compare_three(base, mine, theirs)
+    except DiffTooLarge:
+        three_way = None
+    return TemplateConflict(kind, field_name(kind), mine, theirs, three_way)

@@ -1,0 +1,186 @@
+"""What the editor's page sends: three texts from a browser, and which preview is wanted."""
+
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from builder.variables import FIELDS, KINDS, PromptKind, field_name
+from studio.models.drafts import SentDraft
+from studio.models.prompts import Templates
+from studio.problems import Problem
+
+MOST_CHARACTERS = 65_536
+"""Of one template: what the check accepts."""
+MESSAGE_LENGTH = 500
+_MOST = 10**9
+
+_REPLACEMENT = "\ufffd"
+AnyForm = TypeVar("AnyForm", bound=forms.Form)
+
+
+def lines_of(text: str) -> str:
+    """A text with the line ends that templates have: browsers send every one as CRLF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def incomplete(field: str) -> str:
+    """The words for a form that lost a field on its way."""
+    return _("The form is not complete: %(field)s is missing.") % {"field": field}
+
+
+class TemplateField(forms.CharField):
+    """A template as it was typed, to the last blank; what is wrong with it, the check says best."""
+
+    def __init__(self) -> None:
+        super().__init__(strip=False, required=False)
+        self.validators = []
+
+    def to_python(self, value: Any) -> str:
+        return lines_of(super().to_python(value))
+
+
+class DraftForm(forms.Form):
+    """A draft, and what its tab knows of the one that is stored."""
+
+    base = forms.IntegerField(min_value=0, max_value=_MOST)
+    revision = forms.IntegerField(min_value=0, max_value=_MOST)
+    tab = forms.RegexField(r"\A[-\w]{0,40}\Z", required=False)
+    seq = forms.IntegerField(min_value=0, max_value=_MOST, required=False)
+    message = forms.CharField(required=False, label=gettext_lazy("Message"))
+    team_user_prompt = TemplateField()
+    evaluator_user_prompt = TemplateField()
+    judgment_user_prompt = TemplateField()
+
+    def clean(self) -> dict[str, Any]:
+        """A field that was not sent is no empty text: it must not empty the draft."""
+        if missing := [name for name in FIELDS if name not in self.data]:
+            raise ValidationError(incomplete(missing[0]))
+        return self.cleaned_data
+
+    @property
+    def sent(self) -> SentDraft:
+        """The clean values."""
+        clean = self.cleaned_data
+        return SentDraft(
+            templates=Templates(*(clean[name] for name in FIELDS)),
+            base=clean["base"],
+            revision=clean["revision"],
+            message=clean["message"][:MESSAGE_LENGTH],
+            tab=clean["tab"],
+            seq=clean["seq"] or 0,
+        )
+
+    @property
+    def message_error(self) -> str:
+        """Why no version can be saved with this message."""
+        length = len(self.cleaned_data["message"])
+        if not length:
+            return _("Say in a few words what changed: the history shows it.")
+        if length > MESSAGE_LENGTH:
+            return _("The message has %(length)d characters; at most %(most)d fit.") % {
+                "length": length,
+                "most": MESSAGE_LENGTH,
+            }
+        return ""
+
+    def refuse_what_cannot_be_kept(self) -> None:
+        """413 for a text that is too long, 400 for one that a database cannot hold."""
+        for name, text in vars(self.sent.templates).items():
+            if len(text) > MOST_CHARACTERS:
+                raise Problem(
+                    413,
+                    _("%(field)s has %(length)d characters; at most %(most)d fit.")
+                    % {"field": name, "length": len(text), "most": MOST_CHARACTERS},
+                    _("Shorten it: until then it is not kept on the server."),
+                )
+            if "\0" in text:
+                raise Problem(
+                    400,
+                    _("%(field)s, line %(line)d: there is a NUL character.")
+                    % {"field": name, "line": text[: text.index("\0")].count("\n") + 1},
+                    _("Take it out: until then the text is not kept on the server."),
+                )
+
+
+class RevisionForm(forms.Form):
+    """Which state of the draft a decision was made on."""
+
+    revision = forms.IntegerField(min_value=0, max_value=_MOST)
+
+
+class ViewForm(forms.Form):
+    """Which template under which context and round the page shows; the buttons have names of their own."""
+
+    kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], required=False)
+    show = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], required=False)
+    context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False)
+    round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    go = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+
+    @property
+    def chosen_kind(self) -> PromptKind:
+        found: PromptKind = self.cleaned_data["show"] or self.cleaned_data["kind"] or "team"
+        return found
+
+    @property
+    def chosen_round(self) -> int | None:
+        found: int | None = self.cleaned_data["go"] or self.cleaned_data["round"]
+        return found
+
+
+class PreviewForm(ViewForm):
+    """A text to look at. It goes to the jail as it is: what is wrong with it, the check says best."""
+
+    tab = forms.RegexField(r"\A[-\w]{0,40}\Z", required=False)
+    seq = forms.IntegerField(min_value=0, max_value=_MOST, required=False)
+
+    def clean(self) -> dict[str, Any]:
+        if field_name(self._kind()) not in self.data:
+            raise ValidationError(incomplete(field_name(self._kind())))
+        return self.cleaned_data
+
+    def _kind(self) -> PromptKind:
+        found: PromptKind = self.cleaned_data.get("show") or self.cleaned_data.get("kind") or "team"
+        return found
+
+    @property
+    def text(self) -> str:
+        return lines_of(self.data[field_name(self.chosen_kind)])
+
+
+def refuse_other_encodings(request: HttpRequest) -> None:
+    """A body that is not UTF-8, or holds half of a surrogate pair, is a 400.
+
+    Django reads what it cannot decode as U+FFFD, which would change a person's text without a word.
+    """
+    if not any(_REPLACEMENT in value for values in request.POST.lists() for value in values[1]):
+        return
+    if request.content_type != "application/x-www-form-urlencoded" or not _is_utf8(request.body):
+        raise Problem(400, _("The text is not UTF-8."), _("Send it as the page's own form does."))
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        unquote_to_bytes(body).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_or_refuse(form: AnyForm) -> AnyForm:
+    """The form with its clean values; one that no page of ours sends is a 400."""
+    if not form.is_valid():
+        name, errors = next(iter(form.errors.items()))
+        raise Problem(400, errors[0] if name == "__all__" else f"{name}: {errors[0]}")
+    return form
+
+
+def read_draft(request: HttpRequest) -> DraftForm:
+    """The draft that a request carries, whole and in UTF-8."""
+    refuse_other_encodings(request)
+    return read_or_refuse(DraftForm(request.POST))

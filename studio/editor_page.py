@@ -1,0 +1,208 @@
+"""What the editor's page shows: the draft or the newest version, the contexts, and a preview."""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from django.contrib.auth.models import User
+from django.db.models import F
+from django.shortcuts import get_object_or_404
+
+from builder.defaults import DEFAULT_TEMPLATES
+from builder.errors import JailError, Superseded
+from builder.variables import KINDS, VARIABLES, PromptKind, field_name
+from studio.editor_forms import ViewForm
+from studio.findings import Finding
+from studio.language import reader_language
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
+from studio.models.drafts import CopyReason, SentDraft
+from studio.models.prompts import Templates
+from studio.previewing import Preview, preview
+from studio.situations import Situation, dialect_of, situation
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One template of the three, in its tab."""
+
+    kind: PromptKind
+    field: str
+    text: str
+    variables: str
+    """JSON for the editor's completion: what this template may use."""
+
+
+@dataclass(frozen=True)
+class EditorPage:
+    """The page before it is rendered."""
+
+    prompt_set: PromptSet
+    saved: PromptVersion | None
+    """The newest version."""
+    sent: SentDraft
+    changed: bool
+    """Whether the text differs from the version it starts from."""
+    kind: PromptKind
+    situation: Situation
+    contexts: Sequence[SampleContext]
+    copies: Sequence[DraftCopy]
+    preview: Preview | None = None
+    findings: Sequence[Finding] = ()
+    """Why the last save was refused."""
+    message_error: str = ""
+
+    @property
+    def panels(self) -> list[Panel]:
+        return [
+            Panel(kind, field_name(kind), text, _variables(kind))
+            for kind, text in self.sent.templates.by_kind.items()
+        ]
+
+    @property
+    def base_moved(self) -> bool:
+        """Whether somebody saved a version since the one this text starts from."""
+        return self.sent.base != self.prompt_set.revision
+
+    @property
+    def other_tabs(self) -> list[DraftCopy]:
+        return [copy for copy in self.copies if copy.reason == CopyReason.OTHER_TAB]
+
+    @property
+    def put_aside(self) -> list[DraftCopy]:
+        return [copy for copy in self.copies if copy.reason != CopyReason.OTHER_TAB]
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        """Those of a refused save first, then the preview's own."""
+        known = {(each.kind, each.code, each.line) for each in self.findings}
+        more = self.preview.findings if self.preview else ()
+        return [*self.findings, *(each for each in more if (each.kind, each.code, each.line) not in known)]
+
+
+def open_editor(prompt_set: PromptSet, person: User, view: ViewForm) -> EditorPage:
+    """The person's draft where it holds changes, else the newest version."""
+    saved = prompt_set.latest
+    draft = Draft.objects.of(prompt_set, person)
+    if draft is not None and is_changed(draft, saved):
+        return _page(prompt_set, person, view, saved, draft.sent, changed=True)
+    sent = SentDraft(starting_text(saved), prompt_set.revision, draft.revision if draft else 0)
+    return _page(prompt_set, person, view, saved, sent, changed=False)
+
+
+def editor_with(prompt_set: PromptSet, person: User, view: ViewForm, sent: SentDraft) -> EditorPage:
+    """The page with a text that was just sent."""
+    saved = prompt_set.latest
+    base = _version(prompt_set, sent.base, saved)
+    changed = base is None or base.templates != sent.templates
+    return _page(prompt_set, person, view, saved, sent, changed=changed)
+
+
+def with_preview(page: EditorPage, person: User) -> EditorPage:
+    """The page with what the shown template gives."""
+    text = page.sent.templates.by_kind[page.kind]
+    topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
+    try:
+        shown = preview(
+            page.prompt_set, page.saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
+        )
+    except Superseded:
+        return page
+    return replace(page, preview=shown)
+
+
+def not_saved(
+    page: EditorPage, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
+) -> EditorPage:
+    """The page after a save that was refused: it turns to the template that has the problem.
+
+    Nothing is rendered again: what met a limit would meet it once more.
+    """
+    kind = page.kind if any(each.kind == page.kind for each in findings) or not findings else findings[0].kind
+    shown = Preview(
+        page.prompt_set,
+        kind,
+        page.situation,
+        dialect_of(page.prompt_set),
+        findings=tuple(each for each in findings if each.kind == kind),
+        refusal=refusal,
+    )
+    return replace(page, kind=kind, findings=findings, preview=shown)
+
+
+def preview_topic(prompt_set: PromptSet, kind: PromptKind, tab: str) -> str:
+    """What a newer preview takes the place of: an older one of the same tab of the browser."""
+    return f"preview:{prompt_set.pk}:{kind}:{tab}"
+
+
+def starting_text(saved: PromptVersion | None) -> Templates:
+    """What an editor without a draft shows; a set without versions starts from MixSeek's defaults."""
+    return saved.templates if saved else Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
+
+
+def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
+    """Whether a draft holds anything that would be lost without it."""
+    if draft.templates == starting_text(saved):
+        return False
+    base = _version(draft.prompt_set, draft.base, saved)
+    return base is None or base.templates != draft.templates
+
+
+def set_with_latest(slug: str) -> tuple[PromptSet, PromptVersion | None]:
+    """The set of that address and its newest version, in one query where it has one; else a 404."""
+    versions = PromptVersion.objects.select_related("prompt_set")
+    found = versions.filter(prompt_set__slug=slug, number=F("prompt_set__revision")).first()
+    return (found.prompt_set, found) if found else (get_object_or_404(PromptSet, slug=slug), None)
+
+
+def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
+    """The context of that address, if it is the set's or shared."""
+    return get_object_or_404(SampleContext.objects.for_set(prompt_set), slug=slug)
+
+
+def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) -> PromptVersion | None:
+    if saved is not None and saved.number == number:
+        return saved
+    return prompt_set.versions.filter(number=number).first()
+
+
+def _page(
+    prompt_set: PromptSet,
+    person: User,
+    view: ViewForm,
+    saved: PromptVersion | None,
+    sent: SentDraft,
+    *,
+    changed: bool,
+) -> EditorPage:
+    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
+    slug = view.cleaned_data["context"]
+    if slug:
+        chosen: SampleContext | None = chosen_context(prompt_set, slug)
+    else:
+        # The set's own before the shared ones.
+        chosen = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    return EditorPage(
+        prompt_set=prompt_set,
+        saved=saved,
+        sent=replace(sent, tab=sent.tab or secrets.token_urlsafe(9)),
+        changed=changed,
+        kind=view.chosen_kind,
+        situation=situation(chosen, view.chosen_round),
+        contexts=contexts,
+        copies=list(DraftCopy.objects.filter(prompt_set=prompt_set, person=person)),
+    )
+
+
+def _variables(kind: PromptKind) -> str:
+    language = reader_language()
+    found = [
+        {
+            "name": variable.name,
+            "type": variable.type,
+            "description": variable.description.fill(language, {}),
+            "sample": variable.sample,
+        }
+        for variable in VARIABLES[kind]
+    ]
+    return json.dumps(found, ensure_ascii=False)

@@ -1,0 +1,64 @@
+"""What is wrong with a text, as pages and the editor show it: where, what, and what to write instead."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from builder.errors import BuilderError
+from builder.problems import Problem, Severity
+from builder.variables import PromptKind
+from studio.language import reader_language
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A problem of one template in the reader's language."""
+
+    kind: PromptKind
+    severity: Severity
+    code: str
+    message: str
+    suggestion: str = ""
+    line: int | None = None
+    column: int | None = None
+    replaces: str | None = None
+    replacement: str | None = None
+    where: str = ""
+    """The sample context and round that it shows in, where it does not show in all."""
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """What the editor's gutter reads; a problem without a line stands on the first."""
+        return {
+            "severity": self.severity,
+            "code": self.code,
+            "line": self.line or 1,
+            "column": self.column,
+            "message": f"{self.where}: {self.message}" if self.where else self.message,
+            "suggestion": self.suggestion,
+            "replaces": self.replaces,
+            "replacement": self.replacement,
+        }
+
+    @classmethod
+    def of_problem(cls, kind: PromptKind, problem: Problem) -> "Finding":
+        """A finding of the check."""
+        language = reader_language()
+        return cls(
+            kind,
+            problem.severity,
+            problem.code,
+            problem.text(language),
+            problem.advice(language),
+            problem.line,
+            problem.column,
+            problem.replaces,
+            problem.replacement,
+        )
+
+    @classmethod
+    def of_error(cls, kind: PromptKind, error: BuilderError, where: str = "") -> "Finding":
+        """A rendering that failed or met a limit."""
+        language = reader_language()
+        return cls(
+            kind, "error", error.code, error.text(language), error.advice(language), error.line, where=where
+        )

@@ -1,0 +1,205 @@
+"""What a template would give: rendered in the jail, counted, and held against the last saved version."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from typing import Literal
+
+from django.urls import reverse
+
+from builder import tokens
+from builder.dialect import Dialect
+from builder.diff import Diff, Section, compare
+from builder.errors import CoolingDown, DiffTooLarge, JailError, LimitExceeded, Superseded, TemplateFailure
+from builder.formatters import Values
+from builder.jail import Examination
+from builder.tokens import TokenCount
+from builder.variables import CURRENT_DATETIME, PromptKind
+from studio.findings import Finding
+from studio.jail import pool
+from studio.language import reader_language
+from studio.models import PromptSet, PromptVersion
+from studio.situations import Situation, dialect_of
+
+MOST_SHOWN = 200_000
+"""Characters of a prompt that a page shows; a browser that lays out a million stops answering."""
+MOST_COMPARED = 200_000
+
+State = Literal["text", "problems", "wait", "unavailable"]
+
+
+@dataclass(frozen=True)
+class Change:
+    """How the prompt differs from that of the last saved version."""
+
+    version: int
+    template_changed: bool
+    diff: Diff | None
+    """None where there is nothing to compare with, or too much of it."""
+
+    @property
+    def prompt_changed(self) -> bool:
+        return self.diff is not None and not self.diff.is_same
+
+    @property
+    def added(self) -> int:
+        """Lines of the prompt that the saved version's does not have."""
+        return self.diff.counts.added + self.diff.counts.changed if self.diff else 0
+
+    @property
+    def removed(self) -> int:
+        return self.diff.counts.removed + self.diff.counts.changed if self.diff else 0
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return self.diff.sections(context=2) if self.diff else ()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """One template in one situation."""
+
+    prompt_set: PromptSet
+    kind: PromptKind
+    situation: Situation
+    dialect: Dialect
+    findings: tuple[Finding, ...] = ()
+    text: str | None = None
+    change: Change | None = None
+    refusal: JailError | None = None
+    """Why the jail did not take the text: nothing is said about the text itself then."""
+    template: str = ""
+
+    @property
+    def errors(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity == "error"]
+
+    @property
+    def remarks(self) -> list[Finding]:
+        return [finding for finding in self.findings if finding.severity != "error"]
+
+    @property
+    def state(self) -> State:
+        if self.refusal is not None:
+            return "wait" if isinstance(self.refusal, CoolingDown) else "unavailable"
+        return "text" if self.text is not None else "problems"
+
+    @property
+    def status(self) -> int:
+        """The answer's status: an error in a template is no error of the request."""
+        return {"wait": 429, "unavailable": 503}.get(self.state, 200)
+
+    @property
+    def seconds(self) -> int:
+        """How long to wait."""
+        return self.refusal.seconds if isinstance(self.refusal, CoolingDown) else 0
+
+    @property
+    def shown(self) -> str:
+        return (self.text or "")[:MOST_SHOWN]
+
+    @property
+    def is_cut(self) -> bool:
+        return len(self.text or "") > MOST_SHOWN
+
+    @property
+    def characters(self) -> int:
+        return len(self.text or "")
+
+    @cached_property
+    def tokens(self) -> TokenCount:
+        return tokens.count(self.text or "")
+
+    @property
+    def shows_sample_time(self) -> bool:
+        return CURRENT_DATETIME.name in self.template
+
+    @property
+    def problems_json(self) -> str:
+        """For the editor's gutter."""
+        return json.dumps([finding.as_json for finding in self.findings], ensure_ascii=False)
+
+    @property
+    def url(self) -> str:
+        return reverse("prompt-preview", args=[self.prompt_set.slug])
+
+    @property
+    def refusal_text(self) -> str:
+        return self.refusal.text(reader_language()) if self.refusal else ""
+
+    @property
+    def refusal_advice(self) -> str:
+        return self.refusal.advice(reader_language()) if self.refusal else ""
+
+
+def preview(
+    prompt_set: PromptSet,
+    saved: PromptVersion | None,
+    kind: PromptKind,
+    text: str,
+    situation: Situation,
+    *,
+    owner: str,
+    topic: str,
+) -> Preview:
+    """The template in the situation. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
+    dialect = dialect_of(prompt_set)
+    values = situation.values(kind, dialect)
+    blank = Preview(prompt_set, kind, situation, dialect, template=text)
+    try:
+        examined = pool().examine(kind, text, values, dialect, owner=owner, topic=topic)
+        before = _saved_prompt(saved, kind, text, examined, values, dialect, owner)
+    except Superseded:
+        raise
+    except JailError as refusal:
+        return replace(blank, refusal=refusal)
+    change = None
+    if saved is not None and examined.text is not None:
+        changed = saved.templates.by_kind[kind] != text
+        change = Change(saved.number, changed, _compared(before, examined.text))
+    return replace(blank, findings=_findings(kind, examined), text=examined.text, change=change)
+
+
+def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
+    found = [Finding.of_problem(kind, problem) for problem in examined.problems]
+    if examined.failure is not None:
+        found.insert(0, Finding.of_error(kind, examined.failure))
+    return tuple(found)
+
+
+def _saved_prompt(
+    saved: PromptVersion | None,
+    kind: PromptKind,
+    text: str,
+    examined: Examination,
+    values: Values,
+    dialect: Dialect,
+    owner: str,
+) -> str | None:
+    """What the saved version gives in the same situation; None where it gives nothing."""
+    if saved is None or examined.text is None:
+        return None
+    template = saved.templates.by_kind[kind]
+    if template == text:
+        return examined.text
+    try:
+        return _rendered(kind, template, tuple(values.items()), dialect, owner)
+    except (TemplateFailure, LimitExceeded):
+        return None
+
+
+# The saved side stays the same from pause to pause while somebody types.
+@lru_cache(maxsize=64)
+def _rendered(
+    kind: PromptKind, template: str, values: tuple[tuple[str, str | int], ...], dialect: Dialect, owner: str
+) -> str:
+    return pool().render(kind, template, dict(values), dialect, owner=owner)
+
+
+def _compared(before: str | None, after: str) -> Diff | None:
+    if before is None or len(before) + len(after) > MOST_COMPARED:
+        return None
+    try:
+        return compare(before, after)
+    except DiffTooLarge:
+        return None

@@ -1,0 +1,111 @@
+"""The save rule: what becomes a version has no errors and stands every sample context of its set."""
+
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from builder.dialect import Dialect
+from builder.errors import LimitExceeded
+from builder.formatters import Values
+from builder.jail.limits import exceeded
+from builder.variables import KINDS, PromptKind
+from studio.findings import Finding
+from studio.jail import pool
+from studio.models import Draft, PromptSet, PromptVersion
+from studio.models.prompts import NothingChanged, Templates, VersionConflict
+from studio.situations import Situation, dialect_of, situations_of
+
+__all__ = ["NothingChanged", "Refused", "VersionConflict", "save", "shortcomings"]
+
+TRIAL_SECONDS = 5.0
+TRIAL_SECONDS_EACH = 0.02
+"""All renderings of a trial together may take so long: each may stay just below its limit."""
+
+
+class Refused(Exception):
+    """The text cannot become a version; ``findings`` say where and why."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__(findings)
+        self.findings = findings
+
+
+def save(draft: Draft, *, message: str, at: datetime) -> PromptVersion:
+    """Make the draft the next version of its set, and end the draft.
+
+    Raises ``NothingChanged``, ``VersionConflict``, ``Refused``, or the jail's ``JailUnavailable``;
+    in each case the draft stays.
+    """
+    prompt_set, templates = draft.prompt_set, draft.templates
+    # Before the trial, which may take a second: neither is a matter of it.
+    base = prompt_set.versions.filter(number=draft.base).first()
+    if base is not None and base.templates == templates:
+        raise NothingChanged
+    if draft.base != prompt_set.revision:
+        raise VersionConflict
+    if found := shortcomings(prompt_set, templates, owner=draft.person):
+        raise Refused(found)
+    with transaction.atomic():
+        version = prompt_set.save_version(
+            templates, base=draft.base, message=message, author=draft.person, at=at
+        )
+        Draft.objects.settle(draft, version.number, at=at)
+    return version
+
+
+def shortcomings(prompt_set: PromptSet, templates: Templates, *, owner: User) -> list[Finding]:
+    """Every error of the three templates; where there is none, the first one under a sample context."""
+    name = str(owner.pk)
+    texts = templates.by_kind
+    errors = [
+        Finding.of_problem(kind, problem)
+        for kind, text in texts.items()
+        for problem in pool().check(kind, text, owner=name)
+        if problem.severity == "error"
+    ]
+    return errors or _failures(texts, list(situations_of(prompt_set)), dialect_of(prompt_set), name)
+
+
+@dataclass(frozen=True)
+class _Trial:
+    kind: PromptKind
+    situation: Situation
+    values: Values
+
+
+def _failures(
+    texts: dict[PromptKind, str], situations: list[Situation], dialect: Dialect, owner: str
+) -> list[Finding]:
+    """At the first limit the trial ends: the next rendering would only meet it again."""
+    trials = list(_trials(situations, dialect))
+    seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * len(trials)
+    deadline = time.monotonic() + seconds
+    failed: dict[PromptKind, Finding] = {}
+    for trial in trials:
+        if trial.kind in failed:
+            continue
+        if time.monotonic() > deadline:
+            late = exceeded("time", pool().limits, seconds=round(seconds))
+            return [Finding.of_error(trial.kind, late, trial.situation.title)]
+        failure = pool().examine(trial.kind, texts[trial.kind], trial.values, dialect, owner=owner).failure
+        if failure is not None:
+            failed[trial.kind] = Finding.of_error(trial.kind, failure, trial.situation.title)
+        if isinstance(failure, LimitExceeded):
+            break
+    return [failed[kind] for kind in KINDS if kind in failed]
+
+
+def _trials(situations: Iterable[Situation], dialect: Dialect) -> Iterator[_Trial]:
+    """Each kind in each situation; what looks the same in two of them is tried once."""
+    seen = set[tuple[object, ...]]()
+    for situation in situations:
+        for kind in KINDS:
+            values = situation.values(kind, dialect)
+            key = (kind, *values.items())
+            if key not in seen:
+                seen.add(key)
+                yield _Trial(kind, situation, values)

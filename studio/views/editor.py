@@ -1,0 +1,79 @@
+"""The editor: the page itself, and saving what it holds as a version."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from builder.errors import JailError
+from studio.editor_forms import ViewForm, read_draft, read_or_refuse
+from studio.editor_page import EditorPage, editor_with, not_saved, open_editor, with_preview
+from studio.findings import Finding
+from studio.models import Draft, PromptSet
+from studio.models.drafts import DraftConflict
+from studio.people import person_of
+from studio.problems import Problem
+from studio.saving import NothingChanged, Refused, VersionConflict, save
+from studio.views.conflicts import conflict_page
+
+
+@require_safe
+def prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """The three templates of a set, as the person's draft has them."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    person = person_of(request)
+    page = open_editor(prompt_set, person, read_or_refuse(ViewForm(request.GET)))
+    return editor_page(request, with_preview(page, person))
+
+
+def editor_page(request: HttpRequest, page: EditorPage, status: int = 200) -> HttpResponse:
+    """The page, whatever brought it about."""
+    context = {"page": page, "prompt_set": page.prompt_set, "preview": page.preview}
+    return render(request, "prompts/edit.html", context, status=status)
+
+
+@require_POST
+def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make the text a version. Whatever comes between, the draft has it first."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    form, person, now = read_draft(request), person_of(request), timezone.now()
+    page = editor_with(prompt_set, person, read_or_refuse(ViewForm(request.POST)), form.sent)
+    try:
+        form.refuse_what_cannot_be_kept()
+        draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
+    except Problem as problem:
+        messages.error(request, f"{problem.what} {problem.advice}")
+        return editor_page(request, with_preview(page, person), problem.status)
+    except DraftConflict as conflict:
+        return conflict_page(request, prompt_set, conflict.draft, conflict.copy)
+    page = replace(page, sent=replace(page.sent, revision=draft.revision))
+    if form.message_error:
+        page = replace(page, message_error=form.message_error)
+        return editor_page(request, with_preview(page, person), 422)
+    try:
+        version = save(draft, message=form.sent.message, at=now)
+    except NothingChanged:
+        note = _("Nothing changed since v%(number)d, so no version was made.")
+        messages.info(request, note % {"number": draft.base})
+        return redirect("prompt-edit", slug)
+    except VersionConflict:
+        prompt_set.refresh_from_db()
+        return conflict_page(request, prompt_set, draft)
+    except Refused as refused:
+        return _refused(request, page, refused.findings)
+    except JailError as refusal:
+        page = not_saved(page, refusal=refusal)
+        messages.error(request, _("Not saved, but your draft is kept."))
+        return editor_page(request, page, page.preview.status if page.preview else 503)
+    messages.success(request, _("Saved as v%(number)d.") % {"number": version.number})
+    return redirect(prompt_set)
+
+
+def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:
+    messages.error(request, _("Not saved, but your draft is kept: mend the problems below first."))
+    return editor_page(request, not_saved(page, findings=findings), 422)
