@@ -43,7 +43,7 @@ class ScopeGrammar:
 
     def __init__(self, random: Random) -> None:
         self.random = random
-        self.slips = random.choice((0, 1, 1, 1, 2))
+        self.slips = random.choice((0, 0, 1, 1, 1))
         self.ways = 1
         self.sure, self.ever = Known(), Known()
         self.lost: set[str] = set()
@@ -77,13 +77,16 @@ class ScopeGrammar:
         simple = [self.output, self.output, self.set_, self.set_]
         if depth <= 0 or self.statements > 14 or self.ways > 16:
             return self.random.choice(simple)(depth)
-        return self.random.choice(
-            [
-                *simple, self.if_, self.if_, self.if_, self.for_, self.for_, self.with_, self.set_block,
-                self.filter_block, self.macro, self.macro, self.call_block, self.call_block, self.namespace,
-                self.namespace_part,
-            ]
-        )(depth)  # fmt: skip
+        compound = [
+            self.if_, self.if_, self.if_, self.for_, self.for_, self.with_, self.set_block, self.filter_block,
+            self.macro, self.macro, self.call_block, self.call_block, self.namespace, self.namespace_part,
+        ]  # fmt: skip
+        self.lost = set()
+        text = self.random.choice([*simple, *compound])(depth)
+        lost = sorted(self.lost - self.sure.values)
+        if lost and self.slip():
+            text += "{{ " + self.random.choice(lost) + " }}"
+        return text
 
     def body(self, depth: int) -> str:
         return "".join(self.statement(depth - 1) for _ in range(self.random.randint(1, 3)))
@@ -171,7 +174,9 @@ class ScopeGrammar:
         return f"{{% macro {name}({header}) %}}{body}{{% endmacro %}}"
 
     def call_block(self, depth: int) -> str:
-        wanted = [function for function in self.functions() if function.caller_takes is not None]
+        wanted = [
+            function for function in self.functions() if function.caller_takes is not None or self.slip()
+        ]
         if not wanted:
             return self.macro(depth)
         function = self.random.choice(wanted)
@@ -179,6 +184,8 @@ class ScopeGrammar:
         takes = function.caller_takes or 0
         count = 1 - takes if self.slip() else takes
         header, _, _, body = self.function(depth, count, None, defaults=False)
+        if self.slip():
+            body += "{{ caller() }}"
         return f"{{% call{f'({header})' if header else ''} {call} %}}{body}{{% endcall %}}"
 
     def function(
