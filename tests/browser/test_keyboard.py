@@ -53,6 +53,7 @@ def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
     page.keyboard.press("c")
     expect(page).to_have_url(f"{server}/shortcuts/")
     page.get_by_role("button", name="Switch the shortcuts on").click()
+    expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
     page.keyboard.press("g")
     page.keyboard.press("c")
     expect(page).to_have_url(f"{server}/contexts/")
