@@ -101,7 +101,12 @@ class Dispatcher:
                     except BuilderError as error:
                         found.append(error)
             except Stopped as stop:
-                found.append(self._stopped(stop, seconds, cpu, None))
+                if found and stop.reason == "SIGKILL":
+                    return found  # somebody else's doing: the rest is asked again
+                stopped = self._stopped(stop, seconds, cpu, None)
+                if isinstance(stopped, JailUnavailable):
+                    raise stopped from None
+                found.append(stopped)
         return found
 
     def _exchange(
@@ -160,13 +165,14 @@ class Dispatcher:
 
     @contextmanager
     def _turn(self, turns: Turns, owner: str | None, topic: str | None, deadline: float) -> Iterator[None]:
+        began = time.monotonic()
         try:
             turns.take(owner, topic, deadline)
         except TurnSuperseded:
             self._ledger.count("superseded")
             raise Superseded(SUPERSEDED) from None
         except TurnTimeout:
-            raise self._unavailable(BUSY, seconds=f"{self._limits.wait:g}") from None
+            raise self._unavailable(BUSY, seconds=f"{time.monotonic() - began:.1f}") from None
         except LineFull:
             raise self._unavailable(TOO_MANY, count=str(self._limits.waiting)) from None
         try:
@@ -177,9 +183,7 @@ class Dispatcher:
     @contextmanager
     def _worker(self, name: LaneName, owner: str | None, deadline: float) -> Iterator[WorkerProcess]:
         lane = self._lanes[name]
-        began = time.monotonic()
         worker = self._acquire(lane, owner, deadline)
-        self._ledger.waited(time.monotonic() - began)
         try:
             yield worker
         except Stopped:
@@ -194,16 +198,19 @@ class Dispatcher:
 
     def _acquire(self, lane: Lane, owner: str | None, deadline: float) -> WorkerProcess:
         keeper = self._running()
+        began = time.monotonic()
         try:
             if keeper.hopeless and not lane.alive:
                 raise LaneBusy
-            return lane.acquire(owner, deadline)
+            worker = lane.acquire(owner, deadline)
+            self._ledger.waited(time.monotonic() - began)
+            return worker
         except LaneClosed:
             raise JailUnavailable(CLOSED) from None
         except LaneBusy:
             if keeper.hopeless:
                 raise self._unavailable(NO_START, reason=keeper.reason) from None
-            raise self._unavailable(BUSY, seconds=f"{self._limits.wait:g}") from None
+            raise self._unavailable(BUSY, seconds=f"{time.monotonic() - began:.1f}") from None
 
     def _unavailable(self, code: str, **params: str) -> JailUnavailable:
         self._ledger.count("unavailable")

@@ -128,7 +128,7 @@ class Keeper:
             except Stopped as stop:
                 self._starting.remove((lane, worker))
                 lane.started(worker, ready=False)
-                if not self._stop:
+                if not lane.closed:
                     self._failed(stop.reason)
                 continue
             if ready:

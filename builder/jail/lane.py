@@ -182,6 +182,10 @@ class Lane:
                 worker.kill()
 
     @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
     def alive(self) -> bool:
         """Whether any worker takes jobs now."""
         return bool(self._idle or self._busy)

@@ -171,6 +171,24 @@ def test_a_job_is_done_again_after_a_kill_from_outside_but_only_once(values: Val
         assert pool.render("team", "a", values) == "a"
 
 
+def test_a_batch_goes_on_after_a_kill_from_outside(values: Values) -> None:
+    with JailPool(size=1, spares=0, batch_size=1) as pool:
+        killed: list[int] = []
+
+        def kill() -> None:
+            while not killed:
+                for worker in list(pool._jobs._lanes["batch"]._busy):
+                    if worker.jobs > 20:
+                        os.kill(worker.pid, signal.SIGKILL)
+                        killed.append(worker.pid)
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        outcomes = pool.render_many("team", [f"{number} " * 500 for number in range(1000)], values)
+        killer.join()
+        assert [outcome.text for outcome in outcomes] == [f"{number} " * 500 for number in range(1000)]
+
+
 def test_a_worker_that_stands_still_is_killed(values: Values) -> None:
     with JailPool(size=1, spares=0, limits=Limits(time=0.3)) as pool:
         pool.render("team", "a", values)
