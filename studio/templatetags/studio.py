@@ -1,10 +1,11 @@
 """Times, sizes and ids as the studio shows them."""
 
+import re
 from datetime import datetime
 
 from django import template
 from django.utils import formats, timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -63,3 +64,12 @@ def short_id(full: str, length: int = 8) -> dict[str, str]:
 def lines(text: str) -> list[str]:
     """The lines of a text; joined by newlines they are the text again."""
     return text.split("\n")
+
+
+@register.filter
+def with_code(sentence: str) -> SafeString:
+    """A sentence whose `words between backticks` are shown as code."""
+    plain = re.split("`([^`]+)`", sentence)
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(plain))
+    )
