@@ -201,7 +201,9 @@ class Diff:
 
     def runs_between(self, start: int, stop: int) -> Iterator[Run]:
         """The runs of rows ``start`` to ``stop``, the first and last cut to fit."""
-        for run in self.runs[max(0, bisect_right(self.runs, start, key=_row) - 1) :]:
+        first_run = max(0, bisect_right(self.runs, start, key=_row) - 1)
+        # By place: a slice would copy all the rest for every section.
+        for run in map(self.runs.__getitem__, range(first_run, len(self.runs))):
             if run.row >= stop:
                 break
             first, last = max(start - run.row, 0), min(stop - run.row, run.size)

@@ -119,7 +119,8 @@ def marks(
 def _marks(left: str, right: str, ignore_whitespace: bool) -> tuple[tuple[Span, ...], tuple[Span, ...]]:
     if len(left) + len(right) > _MOST_CHARS:
         return _middles(left, right)
-    old, new = _Words.of(left, ignore_whitespace), _Words.of(right, ignore_whitespace)
+    head, tail = _same_ends(left, right)
+    old, new = (_Words.of(line, head, len(line) - tail, ignore_whitespace) for line in (left, right))
     changes = _changes(old.words, new.words)
     left_spans, right_spans = [], []
     for change in changes:
@@ -142,25 +143,34 @@ def _middles(left: str, right: str) -> tuple[tuple[Span, ...], tuple[Span, ...]]
     return _filled([(start, len(left) - end)]), _filled([(start, len(right) - end)])
 
 
-class _Words(NamedTuple):
-    """The words of a line that count, and where each ends."""
+def _same_ends(left: str, right: str) -> tuple[int, int]:
+    """How much of both ends is surely the same words: to split it would be most of the work."""
+    same = Prefix.similarity(left, right)
+    head = max(left.rfind(" ", 0, same), left.rfind("、", 0, same), left.rfind("。", 0, same), 0)
+    same = min(Postfix.similarity(left, right), min(len(left), len(right)) - head)
+    start = left.find(" ", len(left) - same)
+    return head, len(left) - start if start >= 0 else 0
 
-    line: str
+
+class _Words(NamedTuple):
+    """The words of a part of a line that count, and where in the line each ends."""
+
     words: list[str]
     ends: list[int]
+    stop: int
 
     @classmethod
-    def of(cls, line: str, ignore_whitespace: bool) -> "_Words":
-        words = split(line)
-        ends = list(accumulate(map(len, words)))
+    def of(cls, line: str, start: int, stop: int, ignore_whitespace: bool) -> "_Words":
+        words = split(line[start:stop])
+        ends = [start + end for end in accumulate(map(len, words))]
         if ignore_whitespace:
             ends = [end for word, end in zip(words, ends, strict=True) if not word.isspace()]
             words = [word for word in words if not word.isspace()]
-        return cls(line, words, ends)
+        return cls(words, ends, stop)
 
     def span(self, start: int, stop: int) -> Span:
         """Where words ``start`` to ``stop`` stand in the line."""
-        begin = self.ends[start] - len(self.words[start]) if start < len(self.words) else len(self.line)
+        begin = self.ends[start] - len(self.words[start]) if start < len(self.words) else self.stop
         return begin, self.ends[stop - 1] if start < stop else begin
 
 

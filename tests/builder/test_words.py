@@ -97,7 +97,9 @@ def test_words_joined_are_the_line(line: str) -> None:
             ["👨\u200d👩\u200d👦"],
         ),
         ("end\r", "end", ["\r"], []),
-        ("a  b", "a b", ["  "], [" "]),
+        ("a  b", "a b", [" "], []),
+        ("順位、 得点", "順位、得点", [" "], []),
+        ("one two two", "one two", [" two"], []),
     ],
 )
 def test_a_changed_word_is_marked_and_nothing_else(
