@@ -102,7 +102,7 @@ def test_rows_are_read_right_while_another_process_writes(database: Path, open_s
     seen = []
     with writing(database) as writer:
         writer.wait_for(1)
-        until = time.monotonic() + 3
+        until = time.monotonic() + 2
         while time.monotonic() < until:
             for entry in store.ranking(EXECUTION):
                 # A round's score is its number: a half copied state would not add up.
