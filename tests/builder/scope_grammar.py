@@ -164,14 +164,19 @@ class ScopeGrammar:
         self.fresh += 1
         old = sorted(function.name for function in self.ever.functions)
         name = self.random.choice(old) if old and self.chance(0.1) else f"m{self.fresh}"
-        takes = self.random.choice([None, None, 0, 1])
+        takes = self.random.choice([None, 0, 1])
         header, names, optional, body = self.function(depth, self.random.randint(0, 2), takes)
         if takes is not None:
             body += "{{ " + self.caller_call(takes) + " }}"
         function = Function(name, tuple(names), optional, takes)
         self.sure.functions.add(function)
         self.ever.functions.add(function)
-        return f"{{% macro {name}({header}) %}}{body}{{% endmacro %}}"
+        text = f"{{% macro {name}({header}) %}}{body}{{% endmacro %}}"
+        if self.chance(0.6):  # or it may never be called
+            text += (
+                self.block_of(function, depth) if takes is not None else f"{{{{ {self.call_of(function)} }}}}"
+            )
+        return text
 
     def call_block(self, depth: int) -> str:
         wanted = [
@@ -179,7 +184,9 @@ class ScopeGrammar:
         ]
         if not wanted:
             return self.macro(depth)
-        function = self.random.choice(wanted)
+        return self.block_of(self.random.choice(wanted), depth)
+
+    def block_of(self, function: Function, depth: int) -> str:
         call = self.call_of(function)
         takes = function.caller_takes or 0
         count = 1 - takes if self.slip() else takes
@@ -203,7 +210,7 @@ class ScopeGrammar:
                 else:
                     parts.append(name)
                 self.bind(name)
-            body = self.body(depth)
+            body = "".join("{{ " + name + " }}" for name in names) + self.body(depth)
         self.caller_takes = outer
         return ", ".join(parts), names, optional, body
 
