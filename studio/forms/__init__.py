@@ -2,11 +2,10 @@
 
 from studio.forms.clean import clean_or_refuse
 from studio.forms.preferences import KeysForm, ThemeForm
-from studio.forms.search import HistoryForm, PromptSearchForm, SearchForm
+from studio.forms.search import PromptSearchForm, SearchForm
 from studio.forms.signin import SignInForm
 
 __all__ = [
-    "HistoryForm",
     "KeysForm",
     "PromptSearchForm",
     "SearchForm",

@@ -16,12 +16,7 @@ class SearchForm(forms.Form):
 
 
 class PromptSearchForm(SearchForm):
-    """Sets by text and tag."""
+    """Sets by text and tag, or those that were archived."""
 
     tag = forms.CharField(required=False, max_length=40, label=_("Tag"))
-
-
-class HistoryForm(forms.Form):
-    """Which stretch of a history to show: what is older than this version number."""
-
-    before = forms.IntegerField(required=False, min_value=1, max_value=10**9, label=_("Before version"))
+    archived = forms.BooleanField(required=False, label=_("Archived"))

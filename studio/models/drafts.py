@@ -66,6 +66,14 @@ class DraftManager(models.Manager["Draft"]):
         """The person's draft of the set."""
         return self.filter(prompt_set=prompt_set, person=person).first()
 
+    def unsaved(self, prompt_set: PromptSet, person: User) -> "Draft | None":
+        """The person's draft of the set, where its text is not that of the version it starts from."""
+        draft = self.of(prompt_set, person)
+        if draft is None:
+            return None
+        saved = prompt_set.versions.filter(number=draft.base, content_hash=draft.templates.content_hash)
+        return None if saved.exists() else draft
+
     def keep(self, prompt_set: PromptSet, person: User, sent: SentDraft, *, at: datetime) -> "Draft":
         """Store what a tab sent, or raise ``DraftConflict`` with a copy of it."""
         with transaction.atomic():

@@ -8,6 +8,9 @@ from django.db import models, transaction
 from studio.models.immutable import ImmutableModel
 from studio.models.prompts import PromptSet, PromptVersion
 
+USUAL_LABELS = ("production", "staging")
+"""Names that are offered; people may think of others."""
+
 
 class LabelInUse(Exception):
     """Workspaces follow the label, so it cannot go."""

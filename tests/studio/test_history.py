@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from studio import history_search
+from studio import history
 from studio.folding import fold
-from studio.history_search import FoundPage, search_history, words_of
+from studio.history import HistoryPage, history_page, words_of
 from studio.models import HistoryNote, PromptSet, PromptVersion
 from studio.models.prompts import Templates
 from tests.studio.clock import NOW
@@ -27,12 +27,12 @@ def save(prompt_set: PromptSet, author: User, team: str, message: str = "edit") 
     return prompt_set.save_version(texts, base=prompt_set.revision, message=message, author=author, at=NOW)
 
 
-def page(prompt_set: PromptSet, query: str, before: int | None = None, size: int = 50) -> FoundPage:
-    return search_history(prompt_set, words_of(query), before=before, size=size)
+def page(prompt_set: PromptSet, query: str, before: int | None = None, size: int = 50) -> HistoryPage:
+    return history_page(prompt_set, words_of(query), before=before, size=size)
 
 
 def numbers(prompt_set: PromptSet, query: str, before: int | None = None, size: int = 50) -> list[int]:
-    return [found.version.number for found in page(prompt_set, query, before, size).found]
+    return [entry.version.number for entry in page(prompt_set, query, before, size).entries]
 
 
 def by_hand(prompt_set: PromptSet, query: str) -> list[int]:
@@ -122,12 +122,12 @@ def test_pages_go_on_where_the_last_one_ended(prompt_set: PromptSet, person: Use
     for at in range(1, 31):
         save(prompt_set, person, f"{'順位' if at % 3 else '-'} {at}")
     first = page(prompt_set, "順位", size=8)
-    assert [found.version.number for found in first.found] == [29, 28, 26, 25, 23, 22, 20, 19]
-    assert (first.older, first.searched_down_to) == (19, None)
+    assert [entry.version.number for entry in first.entries] == [29, 28, 26, 25, 23, 22, 20, 19]
+    assert (first.older, first.stopped) == (19, False)
     second = page(prompt_set, "順位", before=19, size=8)
-    assert [found.version.number for found in second.found] == [17, 16, 14, 13, 11, 10, 8, 7]
+    assert [entry.version.number for entry in second.entries] == [17, 16, 14, 13, 11, 10, 8, 7]
     last = page(prompt_set, "順位", before=7, size=8)
-    assert ([found.version.number for found in last.found], last.older) == ([5, 4, 2, 1], None)
+    assert ([entry.version.number for entry in last.entries], last.older) == ([5, 4, 2, 1], None)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -170,14 +170,13 @@ def test_a_search_that_finds_little_stops_and_says_how_far_it_came(
     for at in range(1, 41):
         # Both words' characters stand in each line that goes, the word itself in none but the first.
         save(prompt_set, person, "abcdefg" if at == 1 else f"abcde bcdefg {at}")
-    monkeypatch.setattr(history_search, "_MOST_READ", 10)
+    monkeypatch.setattr(history, "_MOST_READ", 10)
     first = page(prompt_set, "abcdefg")
-    assert first.found == [] and first.searched_down_to is not None and 1 < first.searched_down_to < 40
+    assert first.entries == [] and first.stopped and first.older is not None and 1 < first.older < 40
     reached, steps = first, 1
-    while reached.searched_down_to:
-        assert reached.older == reached.searched_down_to
+    while reached.stopped:
         reached, steps = page(prompt_set, "abcdefg", before=reached.older), steps + 1
-    assert [found.version.number for found in reached.found] == [1]
+    assert [entry.version.number for entry in reached.entries] == [1]
     assert steps < 40
 
 

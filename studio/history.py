@@ -1,9 +1,11 @@
-"""Search in a set's history: by message, author and text, the newest version first, a page at a time."""
+"""A set's history, the newest version first, a page at a time: all of it, or what a search finds."""
 
 import re
 from dataclasses import dataclass
 
-from builder.variables import PromptKind
+from django.db.models import prefetch_related_objects
+
+from builder.variables import FIELDS, PromptKind
 from studio.excerpts import Excerpt, Part, excerpt, marked
 from studio.folding import fold
 from studio.models import PromptSet, PromptVersion
@@ -17,8 +19,8 @@ _READ_AHEAD = 64
 
 
 @dataclass(frozen=True)
-class Found:
-    """A version that matches, and where."""
+class Entry:
+    """A version, and where the words of a search are in it."""
 
     version: PromptVersion
     message: list[Part]
@@ -27,13 +29,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class FoundPage:
-    """A page of matches. ``older`` is where the next one begins, as the history's ``before``."""
+class HistoryPage:
+    """A page of a history."""
 
-    found: list[Found]
+    entries: list[Entry]
     older: int | None = None
-    searched_down_to: int | None = None
-    """Set where the search stopped before the page was full and before the history's end."""
+    """Where the next page begins, as its ``before``."""
+    stopped: bool = False
+    """The search took its share of work before the page was full; the next page goes on with it."""
 
 
 def words_of(query: str) -> list[str]:
@@ -45,9 +48,23 @@ def words_of(query: str) -> list[str]:
     return list(dict.fromkeys(word for word in found if word))
 
 
-def search_history(prompt_set: PromptSet, words: list[str], *, before: int | None, size: int) -> FoundPage:
-    """Versions that have every word somewhere, older than version ``before``."""
-    return _Search(prompt_set, words).page(before, size)
+def history_page(
+    prompt_set: PromptSet, words: list[str] | None = None, *, before: int | None, size: int
+) -> HistoryPage:
+    """The versions older than ``before`` (the newest without it) that have every one of the words."""
+    page = _Search(prompt_set, words).page(before, size) if words else _all(prompt_set, before, size)
+    prefetch_related_objects([entry.version for entry in page.entries], "labels")
+    return page
+
+
+def _all(prompt_set: PromptSet, before: int | None, size: int) -> HistoryPage:
+    versions = prompt_set.versions.select_related("author").defer(*FIELDS)
+    if before:
+        versions = versions.filter(number__lt=before)
+    # One row more than shown tells whether there is an older page, without counting them all.
+    rows = list(versions[: size + 1])
+    entries = [Entry(row, [Part(row.message)], [Part(row.author.get_username())], []) for row in rows[:size]]
+    return HistoryPage(entries, rows[size - 1].number if len(rows) > size else None)
 
 
 class _Search:
@@ -60,13 +77,13 @@ class _Search:
         self._folded: dict[str, str] = {}
         self._excerpts: dict[tuple[PromptKind, str], Excerpt | None] = {}
 
-    def page(self, before: int | None, size: int) -> FoundPage:
+    def page(self, before: int | None, size: int) -> HistoryPage:
         newest = self._prompt_set.revision
         number = min(before - 1, newest) if before else newest
         matches: list[PromptVersion] = []
         while number > 0 and len(matches) <= size:
             if self._spent:
-                return FoundPage([self._found(each) for each in matches], number + 1, number + 1)
+                return HistoryPage([self._entry(each) for each in matches], number + 1, stopped=True)
             version = self._version(number, ahead=len(matches))
             missing = [word for word in self._words if not self._has(version, word)]
             if missing:
@@ -76,9 +93,8 @@ class _Search:
                 matches.append(version)
                 number -= 1
         more = len(matches) > size
-        return FoundPage(
-            [self._found(each) for each in matches[:size]], matches[size - 1].number if more else None
-        )
+        entries = [self._entry(each) for each in matches[:size]]
+        return HistoryPage(entries, matches[size - 1].number if more else None)
 
     @property
     def _spent(self) -> bool:
@@ -113,9 +129,9 @@ class _Search:
             self._excerpts[kind, text] = excerpt(kind, text, self._words)
         return self._excerpts[kind, text]
 
-    def _found(self, version: PromptVersion) -> Found:
+    def _entry(self, version: PromptVersion) -> Entry:
         cut = [self._excerpt(kind, text) for kind, text in version.templates.by_kind.items()]
-        return Found(
+        return Entry(
             version,
             marked(version.message, self._words),
             marked(version.author.get_username(), self._words),

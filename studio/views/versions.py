@@ -1,0 +1,92 @@
+"""Versions: one with its three templates, two to be compared, an old one to be restored."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
+
+from builder.errors import JailError
+from studio.findings import Finding
+from studio.forms import clean_or_refuse
+from studio.forms.prompts import CompareForm, RestoreForm
+from studio.models import Draft, PromptSet, PromptVersion
+from studio.models.labels import USUAL_LABELS
+from studio.people import person_of
+from studio.problems import Problem
+from studio.saving import NothingChanged, Refused, VersionConflict
+from studio.sets import reason, restore_version
+
+
+@require_safe
+def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A version: its three templates as they are."""
+    return version_page(request, _version(slug, number))
+
+
+@require_POST
+def version_restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """A new version with the text of this one."""
+    version, clean = _version(slug, number), clean_or_refuse(RestoreForm, request.POST)
+    message = clean["message"] or _("Restore v%(number)d") % {"number": number}
+    try:
+        made = restore_version(
+            version, base=clean["base"], message=message, by=person_of(request), at=timezone.now()
+        )
+    except NothingChanged:
+        text = _("The newest version has the text of v%(number)d already, so no version was made.")
+        messages.info(request, text % {"number": number})
+        return redirect(version)
+    except VersionConflict as conflict:
+        raise Problem(
+            409,
+            _("Somebody saved a version since you opened this page."),
+            _("Go back to the history and look at it; restore then, if you still want to."),
+        ) from conflict
+    except Refused as refused:
+        messages.error(request, _("Not restored: what v%(number)d says has problems.") % {"number": number})
+        return version_page(request, version, refused.findings, status=422)
+    except JailError as error:
+        raise Problem(503, reason(error)) from error
+    messages.success(request, _("v%(old)d is restored as v%(new)d.") % {"old": number, "new": made.number})
+    return redirect(made.prompt_set)
+
+
+@require_safe
+def compare_pick(request: HttpRequest, slug: str) -> HttpResponse:
+    """From two versions picked in the history to the address of their comparison, the older one first."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    clean = clean_or_refuse(CompareForm, request.GET)
+    old, new = clean["old"], clean["new"]
+    if new != "draft":
+        old, new = sorted((old, int(new)))
+    if old == new:
+        messages.info(request, _("Pick two different versions to compare."))
+        return redirect(prompt_set)
+    return redirect("prompt-compare", prompt_set.slug, f"{old}...{new}")
+
+
+def version_page(
+    request: HttpRequest, version: PromptVersion, findings: list[Finding] | None = None, status: int = 200
+) -> HttpResponse:
+    """The page, whatever brought it about."""
+    prompt_set = version.prompt_set
+    labels = list(prompt_set.labels.values_list("name", flat=True))
+    context = {
+        "prompt_set": prompt_set,
+        "version": version,
+        "templates": version.templates.by_kind.items(),
+        "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
+        "label_names": sorted({*USUAL_LABELS, *labels}),
+        "findings": findings,
+    }
+    return render(request, "prompts/version.html", context, status=status)
+
+
+def _version(slug: str, number: int) -> PromptVersion:
+    return get_object_or_404(
+        PromptVersion.objects.select_related("prompt_set", "author", "parent"),
+        prompt_set__slug=slug,
+        number=number,
+    )
