@@ -12,8 +12,8 @@ from django.shortcuts import get_object_or_404
 from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError, Superseded
 from builder.variables import KINDS, VARIABLES, PromptKind, field_name
-from studio.editor_forms import ViewForm
 from studio.findings import Finding
+from studio.forms.editor import ViewForm
 from studio.language import reader_language
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.models.drafts import CopyReason, SentDraft

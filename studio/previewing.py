@@ -196,10 +196,16 @@ def _rendered(
     return pool().render(kind, template, dict(values), dialect, owner=owner)
 
 
+def forget_rendered() -> None:
+    """Empty the memory of saved versions' prompts."""
+    _rendered.cache_clear()
+
+
 def _compared(before: str | None, after: str) -> Diff | None:
     if before is None or len(before) + len(after) > MOST_COMPARED:
         return None
     try:
-        return compare(before, after)
+        # Rendering drops the last line's end: with it, a line that others follow now is still the same.
+        return compare(before + "\n", after + "\n")
     except DiffTooLarge:
         return None

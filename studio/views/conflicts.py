@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from studio.conflicts import CHOICES, TAKES, Conflict, between
-from studio.editor_forms import read_or_refuse
+from studio.forms.editor import read_or_refuse
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.models.drafts import CopyReason, SentDraft, StaleRevision
 from studio.people import person_of

@@ -8,8 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from studio.editor_forms import RevisionForm, read_draft, read_or_refuse
 from studio.editor_page import is_changed, starting_text
+from studio.forms.editor import RevisionForm, read_draft, read_or_refuse
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.models.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.people import person_of

@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
-from studio.editor_forms import ViewForm, read_draft, read_or_refuse
 from studio.editor_page import EditorPage, editor_with, not_saved, open_editor, with_preview
 from studio.findings import Finding
+from studio.forms.editor import ViewForm, read_draft, read_or_refuse
 from studio.models import Draft, PromptSet
 from studio.models.drafts import DraftConflict
 from studio.people import person_of

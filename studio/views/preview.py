@@ -6,8 +6,8 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from builder.errors import Superseded
-from studio.editor_forms import DraftForm, PreviewForm, read_or_refuse, refuse_other_encodings
 from studio.editor_page import chosen_context, editor_with, preview_topic, set_with_latest, with_preview
+from studio.forms.editor import DraftForm, PreviewForm, read_or_refuse, refuse_other_encodings
 from studio.models import PromptSet
 from studio.people import person_of
 from studio.previewing import Preview, preview
@@ -34,7 +34,10 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "seq": form.cleaned_data["seq"] or 0,
         "part": True,
     }
-    return HttpResponse(render_to_string("prompts/_preview.html", context), status=shown.status)
+    response = HttpResponse(render_to_string("prompts/_preview.html", context), status=shown.status)
+    if shown.seconds:
+        response["Retry-After"] = str(shown.seconds)
+    return response
 
 
 def _preview(request: HttpRequest, slug: str, form: PreviewForm) -> Preview:

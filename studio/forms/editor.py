@@ -41,7 +41,7 @@ class TemplateField(forms.CharField):
         self.validators = []
 
     def to_python(self, value: Any) -> str:
-        return lines_of(super().to_python(value))
+        return lines_of(super().to_python(value) or "")
 
 
 class DraftForm(forms.Form):
@@ -156,11 +156,12 @@ class PreviewForm(ViewForm):
 def refuse_other_encodings(request: HttpRequest) -> None:
     """A body that is not UTF-8, or holds half of a surrogate pair, is a 400.
 
-    Django reads what it cannot decode as U+FFFD, which would change a person's text without a word.
+    Django reads what it cannot decode as U+FFFD or Latin-1, which would change a person's text
+    without a word.
     """
-    if not any(_REPLACEMENT in value for values in request.POST.lists() for value in values[1]):
-        return
-    if request.content_type != "application/x-www-form-urlencoded" or not _is_utf8(request.body):
+    encoded = request.content_type == "application/x-www-form-urlencoded"
+    doubtful = any(_REPLACEMENT in value for _, values in request.POST.lists() for value in values)
+    if (doubtful or (encoded and not request.body.isascii())) and not (encoded and _is_utf8(request.body)):
         raise Problem(400, _("The text is not UTF-8."), _("Send it as the page's own form does."))
 
 
@@ -176,7 +177,7 @@ def read_or_refuse(form: AnyForm) -> AnyForm:
     """The form with its clean values; one that no page of ours sends is a 400."""
     if not form.is_valid():
         name, errors = next(iter(form.errors.items()))
-        raise Problem(400, errors[0] if name == "__all__" else f"{name}: {errors[0]}")
+        raise Problem(400, str(errors[0]) if name == "__all__" else f"{name}: {errors[0]}")
     return form
 
 
