@@ -29,9 +29,32 @@ ROOMS = {
     "tomlkit": ("builder/file_help.py",),
 }
 ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
-# What lexes, parses, compiles, renders or merges a person's text; the web process does that through the jail.
-JAILED_MODULES = {"builder.render", "builder.gate", "builder.scope", "builder.syntax", "builder.check"}
-JAILED_NAMES = {"check", "check_file", "render", "merge", "compile_template", "parse", "UserPromptBuilder"}
+# What of the builder the web process may use itself: none of it lexes, parses, compiles, renders or merges a
+# text that a person typed. For that there is `builder.jail`. A new name is added here by hand, knowingly.
+OPEN_TO_STUDIO = {
+    f"builder.{name}"
+    for name in [
+        "defaults",
+        "dialect",
+        "diff",
+        "errors",
+        "formatters",
+        "jail",
+        "leaderboard",
+        "messages",
+        "models",
+        "problems",
+        "rounds",
+        "simulation",
+        "three_way",
+        "tokens",
+        "unified",
+        "variables",
+        "words",
+        "workspace_file",
+        "workspace_folder",
+    ]
+}
 
 
 def modules(package: str) -> list[Path]:
@@ -104,12 +127,11 @@ def test_only_two_rooms_have_a_jinja_environment() -> None:
 
 def test_studio_parses_and_renders_only_in_the_jail() -> None:
     found = [
-        f"{path.relative_to(ROOT)} imports {name or module} from {module}"
+        f"{path.relative_to(ROOT)} imports {room}"
         for path in modules("studio")
         for module, name in imports(path)
         if module.split(".")[0] == "builder"
-        and not module.startswith("builder.jail")
-        and (module in JAILED_MODULES or f"{module}.{name}" in JAILED_MODULES or name in JAILED_NAMES)
+        and (room := ".".join([*module.split("."), name][:2])) not in OPEN_TO_STUDIO
     ]
     assert found == []
 
