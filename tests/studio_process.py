@@ -17,11 +17,11 @@ class Studio:
     def __init__(self, data: Path, *options: str, **environ: str) -> None:
         self.data = data
         # Without DISPLAY there is no desktop, so no browser is opened.
-        environment = {"PATH": os.environ["PATH"], "HOME": str(data.parent), **environ}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(data.parent), **environ}
         self.process = subprocess.Popen(
             [sys.executable, "manage.py", "studio", "--data", str(data), *options],
             cwd=ROOT,
-            env=environment,
+            env=self.environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -44,7 +44,10 @@ class Studio:
     def fresh_link(self) -> str:
         """What `manage.py link` prints while this runs."""
         command = [sys.executable, "manage.py", "link", "--data", str(self.data)]
-        return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
+        done = subprocess.run(
+            command, cwd=ROOT, env=self.environment, check=True, stdout=subprocess.PIPE, text=True
+        )
+        return done.stdout.strip()
 
     def get(self, path: str) -> tuple[int, str]:
         with urllib.request.urlopen(self.base + path, timeout=20) as answer:

@@ -4,6 +4,7 @@ Without a folder it makes the README's pictures anew; with one, each page there 
 """
 
 import argparse
+import re
 import signal
 import sys
 import tempfile
@@ -12,11 +13,11 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.test_accessibility import PAGES
 from tests.chromium import ARGUMENTS, HOW_TO_GET_IT, find_chromium
 from tests.studio_process import ROOT, Studio
 
 README_PICTURES = ROOT / ".screenshots"
-NAVIGATION = ("/prompts/", "/contexts/", "/workspaces/", "/runs/", "/shortcuts/")
 Scheme = Literal["light", "dark"]
 
 
@@ -45,22 +46,19 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     """The few that tell what the studio is."""
     README_PICTURES.mkdir(exist_ok=True)
     english = sign_in(browser, studio, "en", "light")
-    prompt_set = first_link(english, "/prompts/")
-    shoot(english, first_link(english, prompt_set), README_PICTURES / "version.png")
+    shoot(english, "/prompts/research-team/versions/4/", README_PICTURES / "version.png")
     japanese = sign_in(browser, studio, "ja", "dark")
-    shoot(japanese, prompt_set, README_PICTURES / "history-ja-dark.png")
+    shoot(japanese, "/prompts/research-team/", README_PICTURES / "history-ja-dark.png")
 
 
 def picture_every_page(browser: Browser, studio: Studio, folder: Path) -> None:
-    """Each page of the navigation, the first page below each, and the design page."""
+    """Each page that the accessibility tests look at, and the design page."""
     folder.mkdir(parents=True, exist_ok=True)
     looks: list[tuple[str, Scheme]] = [("en", "light"), ("en", "dark"), ("ja", "light")]
     for language, scheme in looks:
         page = sign_in(browser, studio, language, scheme)
-        paths = [*NAVIGATION, "/design/", "/no-such-page/"]
-        paths += [first_link(page, path) for path in NAVIGATION[:3]]
-        for path in paths:
-            name = path.strip("/").replace("/", "-")
+        for path in [*PAGES, "/design/"]:
+            name = re.sub(r"\W+", "-", path).strip("-")
             shoot(page, path, folder / f"{name}.{language}.{scheme}.png", whole=True)
 
 
@@ -72,14 +70,6 @@ def sign_in(browser: Browser, studio: Studio, language: str, scheme: Scheme) -> 
     page = context.new_page()
     page.goto(studio.fresh_link())
     return page
-
-
-def first_link(page: Page, listing: str) -> str:
-    """The address of the first thing in a list."""
-    page.goto(listing)
-    address = page.locator(f"main a[href^='{listing}']:not([href='{listing}'])").first.get_attribute("href")
-    assert address, f"{listing} lists nothing"
-    return address
 
 
 def shoot(page: Page, path: str, target: Path, whole: bool = False) -> None:
