@@ -13,7 +13,7 @@ from studio.models.history_index import Notes
 
 MOST_WORDS = 8
 # What one page may cost at most, whatever was asked: the rest is a click away.
-_MOST_READ = 400
+_MOST_READ = 160
 _MOST_LOOKUPS = 80
 _READ_AHEAD = 64
 

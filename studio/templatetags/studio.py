@@ -1,6 +1,7 @@
 """Times, sizes and ids as the studio shows them."""
 
 import re
+from collections.abc import Iterable
 from datetime import datetime
 
 from django import template
@@ -10,9 +11,13 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from studio.excerpts import Part
+
 register = template.Library()
 
 _MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
+
+_MARK, _MARK_END = SafeString("<mark>"), SafeString("</mark>")
 
 
 def relative(moment: datetime, now: datetime) -> str:
@@ -72,4 +77,13 @@ def with_code(sentence: str) -> SafeString:
     plain = re.split("`([^`]+)`", sentence)
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(plain))
+    )
+
+
+@register.filter
+def marked(parts: Iterable[Part]) -> SafeString:
+    """Text in which the words of a search are marked."""
+    # A template of its own for each of the many parts of a page would take most of the page's time.
+    return format_html_join(
+        "", "{}{}{}", ((_MARK, part.text, _MARK_END) if part.mark else ("", part.text, "") for part in parts)
     )

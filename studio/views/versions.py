@@ -64,7 +64,7 @@ def compare_pick(request: HttpRequest, slug: str) -> HttpResponse:
     if old == new:
         messages.info(request, _("Pick two different versions to compare."))
         return redirect(prompt_set)
-    return redirect("prompt-compare", prompt_set.slug, f"{old}...{new}")
+    return redirect("prompt-compare", prompt_set.slug, old, new)
 
 
 def version_page(
@@ -85,8 +85,6 @@ def version_page(
 
 
 def _version(slug: str, number: int) -> PromptVersion:
-    return get_object_or_404(
-        PromptVersion.objects.select_related("prompt_set", "author", "parent"),
-        prompt_set__slug=slug,
-        number=number,
-    )
+    versions = PromptVersion.objects.select_related("prompt_set", "author", "parent")
+    found: PromptVersion = get_object_or_404(versions, prompt_set__slug=slug, number=number)
+    return found
