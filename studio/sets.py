@@ -11,7 +11,8 @@ from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError
 from builder.variables import KINDS
 from studio.language import reader_language
-from studio.models import PromptSet, PromptVersion, SampleContext, Tag
+from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
+from studio.models.drafts import SentDraft
 from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
 from studio.saving import Refused, shortcomings
 from studio.slugs import free_slug
@@ -42,6 +43,11 @@ def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVer
     return prompt_set.save_version(
         DEFAULTS, base=0, message=_("MixSeek's default templates"), author=by, at=at
     )
+
+
+def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
+    """A draft of three empty texts; without one the editor would begin with the defaults."""
+    Draft.objects.keep(prompt_set, by, SentDraft(Templates("", "", ""), base=0, revision=0), at=at)
 
 
 def set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from studio.models import Draft, PromptSet, Tag
 from studio.people import person_of
 from studio.problems import Problem
 from studio.saving import Refused
-from studio.sets import create_set, duplicate_set, reason, save_defaults, set_tags
+from studio.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
 
 VERSIONS_PER_PAGE = 50
 
@@ -57,13 +57,14 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
         return _form_page(request, "prompts/new.html", {"form": form})
     clean, now = form.cleaned_data, timezone.now()
     made = create_set(clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now)
-    if clean["start"] == "defaults":
-        try:
-            save_defaults(made, by=person_of(request), at=now)
-        except (Refused, JailError) as error:
-            messages.warning(
-                request, _("The set is there, without a version: %(why)s") % {"why": reason(error)}
-            )
+    person = person_of(request)
+    if clean["start"] == "empty":
+        start_empty(made, by=person, at=now)
+        return redirect("prompt-edit", made.slug)
+    try:
+        save_defaults(made, by=person, at=now)
+    except (Refused, JailError) as error:
+        messages.warning(request, _("The set is there, without a version: %(why)s") % {"why": reason(error)})
     return redirect("prompt-edit", made.slug)
 
 
@@ -130,7 +131,10 @@ def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         copy = duplicate_set(prompt_set, form.cleaned_data["name"], by=person_of(request), at=timezone.now())
     except Refused as refused:
-        raise Problem(422, reason(refused), _("Mend the set first, then duplicate it.")) from refused
+        messages.error(
+            request, _("Not duplicated, for the text has a problem. %(why)s") % {"why": reason(refused)}
+        )
+        return _settings_page(request, prompt_set, duplicate_form=form)
     except JailError as error:
         raise Problem(503, reason(error)) from error
     messages.success(request, _("This is the copy; the original stays as it is."))
