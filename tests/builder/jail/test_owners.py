@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
@@ -13,15 +14,22 @@ Values = dict[str, str | int]
 HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
 
 
+def until(happened: Callable[[], object]) -> None:
+    """Wait for it; what was missed fails the test instead of hanging it."""
+    for _ in range(20_000):
+        if happened():
+            return
+        time.sleep(0.001)
+    raise AssertionError("it did not happen")
+
+
 def running(pool: JailPool, lane: str = "preview") -> None:
     """Wait until a job is under way."""
-    while not pool.stats().lanes[lane].busy:
-        time.sleep(0.001)
+    until(lambda: pool.stats().lanes[lane].busy)
 
 
 def waiting(pool: JailPool, owner: str, count: int) -> None:
-    while len(pool._jobs._turns[False]._lines.get(owner, ())) < count:
-        time.sleep(0.001)
+    until(lambda: len(pool._jobs._turns[False]._lines.get(owner, ())) >= count)
 
 
 def test_of_the_previews_that_wait_only_the_newest_is_made(values: Values) -> None:
