@@ -35,6 +35,12 @@ TAGS: Mapping[type[nodes.Node], str] = {
 }
 """How people know the rest."""
 
+STATEMENTS = (
+    "if", "elif", "else", "endif", "for", "endfor", "set", "endset", "with", "endwith", "raw", "endraw",
+    "macro", "endmacro", "call", "endcall", "filter", "endfilter",
+)  # fmt: skip
+"""What may come first inside ``{% %}``, the most frequent first."""
+
 
 @dataclass(frozen=True)
 class Signature:

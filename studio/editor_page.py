@@ -12,6 +12,7 @@ from django.shortcuts import get_object_or_404
 from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError, Superseded
 from builder.variables import KINDS, VARIABLES, PromptKind, field_name
+from studio.editor_words import editor_words
 from studio.findings import Finding
 from studio.forms.editor import ViewForm
 from studio.language import reader_language
@@ -58,6 +59,11 @@ class EditorPage:
             Panel(kind, field_name(kind), text, _variables(kind))
             for kind, text in self.sent.templates.by_kind.items()
         ]
+
+    @property
+    def words(self) -> str:
+        """JSON for the editor: what may be completed, and its own words."""
+        return editor_words()
 
     @property
     def base_moved(self) -> bool:

@@ -34,6 +34,7 @@ ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
 OPEN_TO_STUDIO = {
     f"builder.{name}"
     for name in [
+        "allowed",
         "defaults",
         "dialect",
         "diff",

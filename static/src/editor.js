@@ -1,53 +1,134 @@
-// Turns each <textarea data-editor> into a CodeMirror editor. The textarea stays the form's field.
-import { closeBrackets, closeBracketsKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
-import { bracketMatching, indentUnit } from "@codemirror/language";
-import { lintGutter } from "@codemirror/lint";
-import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { EditorState } from "@codemirror/state";
-import {
-  EditorView,
-  drawSelection,
-  highlightActiveLine,
-  highlightActiveLineGutter,
-  keymap,
-  lineNumbers,
-} from "@codemirror/view";
+// The editor's page: puts its parts together. Without this file it is a form with textareas.
+import { address } from "./editor/address.js";
+import { autosave } from "./editor/autosave.js";
+import { keys } from "./editor/keys.js";
+import { mount } from "./editor/mount.js";
+import { parse } from "./editor/page.js";
+import { preview } from "./editor/preview.js";
+import { applySuggestion, goToLine, goToProblem, showProblems } from "./editor/problems.js";
+import { restore } from "./editor/restore.js";
+import { saving } from "./editor/save.js";
+import { stash } from "./editor/stash.js";
+import { stateLine } from "./editor/state.js";
+import { tabs } from "./editor/tabs.js";
 
-function mount(textarea) {
-  const view = new EditorView({
-    parent: textarea.parentElement,
-    state: EditorState.create({
-      doc: textarea.value,
-      extensions: [
-        // CodeMirror adds a <style>; the page's policy lets it in by this nonce alone.
-        EditorView.cspNonce.of(textarea.dataset.nonce ?? ""),
-        EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ "aria-label": textarea.getAttribute("aria-label") ?? textarea.name }),
-        EditorState.readOnly.of(textarea.readOnly),
-        lineNumbers(),
-        highlightActiveLine(),
-        highlightActiveLineGutter(),
-        highlightSelectionMatches(),
-        history(),
-        drawSelection(),
-        bracketMatching(),
-        closeBrackets(),
-        indentUnit.of("  "),
-        lintGutter(),
-        keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...searchKeymap, ...historyKeymap]),
-        EditorView.updateListener.of((update) => {
-          if (!update.docChanged) return;
-          textarea.value = update.state.doc.toString();
-          textarea.dispatchEvent(new Event("input", { bubbles: true }));
-        }),
-      ],
-    }),
+function open(form) {
+  const words = JSON.parse(form.dataset.words);
+  const editors = new Map();
+  const current = () => editors.get(form.elements.kind.value);
+  const line = stateLine(form.querySelector("[data-state]"));
+  const kept = stash(form);
+  const bar = conflictBar();
+  const drafts = autosave(form, line, bar, kept);
+  const note = address(form);
+
+  function found(kind, problems, doc, changes) {
+    const { view } = editors.get(kind);
+    showProblems(view, problems, doc, changes, words);
+    panels.count(kind, problems.filter(({ severity }) => severity === "error").length);
+    note();
+  }
+  const shown = preview(form, current, found);
+  const panels = tabs(form, (kind) => {
+    editors.get(kind).view.requestMeasure();
+    note();
+    shown.now();
   });
-  textarea.hidden = true;
-  textarea.form?.addEventListener("reset", () => {
-    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: textarea.defaultValue } });
+
+  for (const textarea of form.querySelectorAll("textarea[data-editor]")) {
+    const { kind } = textarea.dataset;
+    const onChange = (view, update) => {
+      drafts.changed();
+      shown.changed(kind, update);
+    };
+    editors.set(kind, { kind, textarea, view: mount(textarea, { words: words.completion, phrases: words.phrases, onChange }) });
+  }
+
+  /** Shows the problems that came with the page itself. */
+  function readPage() {
+    const element = document.getElementById("preview");
+    const { doc } = editors.get(element.dataset.kind)?.view.state ?? {};
+    if (!doc) return;
+    const problems = JSON.parse(element.dataset.problems || "[]");
+    for (const kind of panels.kinds) {
+      panels.count(kind, document.querySelectorAll(`#problems .finding.error[data-kind="${kind}"]`).length);
+    }
+    found(element.dataset.kind, problems, doc, { mapPos: (place) => place });
+  }
+
+  const save = saving(form, drafts, line, (kind) => {
+    if (kind !== form.elements.kind.value) panels.show(kind);
+    readPage();
   });
+
+  function visit(kind, number) {
+    if (kind !== form.elements.kind.value) panels.show(kind);
+    goToLine(current().view, number);
+  }
+  form.addEventListener("click", (event) => {
+    const finding = event.target.closest(".finding");
+    if (!finding) return;
+    event.preventDefault();
+    visit(finding.dataset.kind, Number(finding.dataset.line));
+    if (event.target.closest("[data-apply]")) applySuggestion(current().view);
+  });
+  form.elements.message.addEventListener("input", () => drafts.changed());
+  form.querySelector("[data-context]")?.addEventListener("change", () => {
+    form.elements.round?.remove();
+    shown.now();
+  });
+  form.querySelector("[data-preview-now]")?.addEventListener("click", (event) => {
+    event.preventDefault();
+    shown.now();
+  });
+  form.addEventListener("studio:kept", ({ detail }) => {
+    form.querySelector("[data-discard]").hidden = detail.clean;
+    // The server is back: so is the preview.
+    if ("stale" in document.getElementById("preview").dataset) shown.now();
+  });
+
+  keys({
+    "Mod-s": save,
+    "Mod-enter": shown.now,
+    "Mod-.": () => applySuggestion(current().view),
+    F8: () => goToProblem(current().view, 1),
+    "Shift-F8": () => goToProblem(current().view, -1),
+    "Alt-r": () => form.querySelector("[data-next-round]")?.click(),
+    ...Object.fromEntries(
+      panels.kinds.map((kind, at) => [
+        `Alt-${at + 1}`,
+        () => {
+          panels.show(kind);
+          current().view.focus();
+        },
+      ]),
+    ),
+  });
+
+  // A page that the browser kept whole knows nothing of what was written since.
+  addEventListener("pageshow", async ({ persisted }) => {
+    if (!persisted || drafts.isDirty()) return;
+    const other = parse(await (await fetch(location.href)).text()).querySelector("form[data-editor-form]");
+    const same = other && ["base", "revision"].every((name) => other.elements[name].value === form.elements[name].value);
+    if (!same) location.reload();
+  });
+
+  readPage();
+  restore(form, drafts, kept, editors, bar, document.querySelector("[data-restored]"));
+  form.dataset.ready = "";
 }
 
-for (const textarea of document.querySelectorAll("textarea[data-editor]")) mount(textarea);
+function conflictBar() {
+  const bar = document.querySelector("[data-conflict-bar]");
+  return {
+    show(url) {
+      bar.querySelector("[data-conflict-link]").href = url;
+      bar.hidden = false;
+    },
+    hide: () => (bar.hidden = true),
+  };
+}
+
+const form = document.querySelector("form[data-editor-form]");
+if (form) open(form);
+else for (const textarea of document.querySelectorAll("textarea[data-editor]")) mount(textarea);

@@ -5,3 +5,4 @@ import "./behaviours/times.js";
 import "./behaviours/keys.js";
 import "./behaviours/rows.js";
 import "./behaviours/menu.js";
+import "./behaviours/changes.js";

@@ -1,0 +1,26 @@
+// Takes over what another answer of the editor's page says, without losing the editors and their undo.
+export function parse(html) {
+  return new DOMParser().parseFromString(html, "text/html");
+}
+
+/** Messages, notices, facts, preview and problems of `other`, a parsed page, take the place of those shown. */
+export function adopt(other) {
+  swap("main > .notices", other, (element) => document.querySelector("#draft-notices").before(element));
+  for (const selector of ["#draft-notices", ".page-facts", "#problems", "#preview"]) swap(selector, other);
+  swap("#message-error", other, (element) => document.querySelector(".editor-head").append(element));
+  const invalid = other.querySelector("#message")?.hasAttribute("aria-invalid");
+  document.querySelector("#message").toggleAttribute("aria-invalid", Boolean(invalid));
+}
+
+function swap(selector, other, insert) {
+  const old = document.querySelector(selector);
+  const fresh = other.querySelector(selector);
+  if (!fresh) {
+    if (insert) old?.remove();
+    return;
+  }
+  const element = document.adoptNode(fresh);
+  if (old) old.replaceWith(element);
+  else insert?.(element);
+  window.htmx?.process(element);
+}

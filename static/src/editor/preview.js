@@ -1,0 +1,66 @@
+// The preview follows the text: at a pause, at once when asked, never while a word is being composed.
+import { ChangeSet } from "@codemirror/state";
+
+const PAUSE = 250;
+const LONGEST = 1000; // who types without a pause sees it move nevertheless
+
+/** `current()` gives the editor shown; `onAnswer(kind, problems, doc, changes)` hears what the server found. */
+export function preview(form, current, onAnswer) {
+  let timer = 0;
+  let since = 0;
+  let sent = null;
+
+  function plan() {
+    since ||= Date.now();
+    clearTimeout(timer);
+    timer = setTimeout(now, Math.min(PAUSE, Math.max(0, since + LONGEST - Date.now())));
+  }
+
+  function now() {
+    clearTimeout(timer);
+    const { view } = current();
+    if (view.composing || view.compositionStarted) {
+      timer = setTimeout(now, PAUSE);
+      return;
+    }
+    since = 0;
+    form.dispatchEvent(new Event("studio:pause"));
+  }
+
+  form.addEventListener("htmx:configRequest", ({ detail }) => {
+    const { kind, view, textarea } = current();
+    // One template is previewed: the others need not travel at each pause.
+    for (const other of form.querySelectorAll("textarea[data-editor]")) {
+      if (other !== textarea) detail.parameters.delete(other.name);
+    }
+    sent = { kind, doc: view.state.doc, changes: ChangeSet.empty(view.state.doc.length) };
+  });
+
+  let scroll = 0;
+  let open = false;
+  form.addEventListener("htmx:beforeSwap", () => {
+    scroll = document.querySelector("#preview .prompt")?.scrollTop ?? scroll;
+    open = document.querySelector("#preview #changes")?.open ?? open;
+  });
+  form.addEventListener("htmx:afterSettle", ({ target }) => {
+    if (target.id !== "preview") return;
+    const prompt = target.querySelector(".prompt");
+    if (prompt) prompt.scrollTop = scroll;
+    const changes = target.querySelector("#changes");
+    if (changes) changes.open = open;
+    if (target.dataset.kind !== sent?.kind) return;
+    onAnswer(sent.kind, JSON.parse(target.dataset.problems || "[]"), sent.doc, sent.changes);
+  });
+  for (const name of ["htmx:sendError", "htmx:timeout"]) {
+    form.addEventListener(name, () => (document.getElementById("preview").dataset.stale = ""));
+  }
+
+  return {
+    /** A change of an editor's text. */
+    changed(kind, update) {
+      if (sent?.kind === kind) sent.changes = sent.changes.compose(update.changes);
+      plan();
+    },
+    now,
+  };
+}

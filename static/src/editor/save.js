@@ -1,0 +1,96 @@
+// Saves without leaving the page: the editors keep their undo, and a server that is away costs nothing.
+import { adopt, parse } from "./page.js";
+
+/** `onAnswer(kind)` hears which template the page turned to after a save that was refused. */
+export function saving(form, drafts, line, onAnswer) {
+  const { elements } = form;
+  let busy = false;
+
+  async function save() {
+    if (busy) return;
+    if (!elements.message.value.trim()) return askForMessage();
+    busy = true;
+    line.show("busy");
+    try {
+      await send();
+    } finally {
+      busy = false;
+    }
+  }
+
+  async function send() {
+    // What is on its way must arrive before; if it cannot, the line says so already.
+    if (!(await drafts.flush())) return;
+    drafts.stop();
+    elements.seq.value = Number(elements.seq.value) + 1;
+    const body = new URLSearchParams(new FormData(form));
+    let page;
+    try {
+      const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+      page = parse(await (answer.type === "opaqueredirect" ? await fetch(location.href) : answer).text());
+    } catch {
+      drafts.resume();
+      drafts.changed();
+      return;
+    }
+    drafts.resume();
+    const conflict = page.querySelector("#conflict");
+    if (conflict) {
+      const copy = conflict.querySelector("[name=copy]")?.value;
+      location.assign(conflict.getAttribute("action") + (copy ? `?copy=${copy}` : ""));
+      return;
+    }
+    const other = page.querySelector("form[data-editor-form]");
+    if (!other) {
+      line.show("signedout");
+      return;
+    }
+    take(other, page, body);
+  }
+
+  function take(other, page, body) {
+    const texts = [...form.querySelectorAll("textarea[data-editor]")];
+    if (texts.some((each) => other.elements[each.name].value !== body.get(each.name).replaceAll("\r\n", "\n"))) {
+      // Somebody saved another version in between: this page is not about it any more.
+      location.assign(form.dataset.editUrl);
+      return;
+    }
+    for (const name of ["base", "revision"]) elements[name].value = other.elements[name].value;
+    const { changed } = other.querySelector("[data-state]").dataset;
+    form.querySelector("[data-state]").dataset.changed = changed;
+    if (changed === "false") {
+      for (const each of texts) each.defaultValue = body.get(each.name);
+      elements.message.value = "";
+    }
+    adopt(page);
+    const typed = texts.some((each) => each.value !== body.get(each.name));
+    line.show(typed ? "unsaved" : changed === "false" ? "clean" : "saved");
+    if (typed) drafts.changed();
+    onAnswer(other.dataset.kind);
+    if (elements.message.hasAttribute("aria-invalid")) elements.message.focus();
+  }
+
+  function askForMessage() {
+    const { message } = elements;
+    message.setAttribute("aria-invalid", "true");
+    if (!document.querySelector("#message-error")) {
+      const words = document.createElement("p");
+      words.className = "field-error";
+      words.id = "message-error";
+      words.textContent = message.dataset.empty;
+      document.querySelector(".editor-head").append(words);
+    }
+    message.setAttribute("aria-describedby", "message-error");
+    message.focus();
+  }
+
+  elements.message.addEventListener("input", () => {
+    elements.message.removeAttribute("aria-invalid");
+    document.querySelector("#message-error")?.remove();
+  });
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    save();
+  });
+  return save;
+}
