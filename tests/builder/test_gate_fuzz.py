@@ -3,7 +3,6 @@
 import json
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,8 +41,7 @@ def test_accepted_templates_are_harmless_without_a_sandbox() -> None:
 
 
 @pytest.mark.slow
-def test_a_hundred_thousand_templates_are_harmless_without_a_sandbox() -> None:
-    share = 10_000
-    with ThreadPoolExecutor(2) as pool:
-        for findings in pool.map(lambda number: arena(number * share, share), range(10)):
-            assert_harmless(findings, share)
+@pytest.mark.parametrize("part", range(25))
+def test_a_hundred_thousand_templates_are_harmless_without_a_sandbox(part: int) -> None:
+    share = 4_000
+    assert_harmless(arena(part * share, share), share)
