@@ -3,6 +3,7 @@
 import json
 import math
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -26,6 +27,11 @@ _ANSWER_ROOM = 4 * 1024 * 1024
 # at the lowest priority, so that it costs nobody's preview more than that.
 _LONG = 0.3
 _LOWEST = 19
+
+# Half of the memory limit: what the cache of compiled templates holds by then is given back
+# by a new process before it is missed by somebody's preview.
+_FULL = 2
+_PAGE = resource.getpagesize()
 
 
 class Stopped(Exception):
@@ -70,6 +76,7 @@ class WorkerProcess:
         self.jobs = 0
         self.retired = False
         self.owner: str | None = None
+        self._full = limits.memory // _FULL
 
     def become_ready(self) -> bool:
         """Whether the worker has said that it can take a job; ``Stopped`` when it never will."""
@@ -106,10 +113,18 @@ class WorkerProcess:
             look = deadline if self._demoted() else time.monotonic() + _LONG / 3
         self.jobs += 1
         self.cpu = answer["cpu"]
-        self.retired = self.retired or "retire" in answer
+        self.retired = self.retired or "retire" in answer or self._resident() > self._full
         if "limit" in answer:
             raise Stopped(answer["limit"], line=answer.get("line"), fatal="retire" in answer)
         return answer
+
+    def _resident(self) -> int:
+        """Bytes that the worker holds. Not its own getrusage: the peak there is that of its parent."""
+        try:
+            with open(f"/proc/{self.pid}/statm", "rb", buffering=0) as figures:
+                return int(figures.read().split()[1]) * _PAGE
+        except (OSError, IndexError):
+            return 0
 
     def _demoted(self) -> bool:
         """Lower a long job's priority. Only root could raise it again, so it is the worker's last one."""

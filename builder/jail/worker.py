@@ -23,10 +23,6 @@ from typing import Any
 EXIT_MEMORY = 3
 """Not even the answer «out of memory» could be made."""
 
-# Half of the memory limit: what the cache of compiled templates holds by then is given back
-# by a new process before it is missed by somebody's preview.
-FULL = 2
-
 # Values nested tens of thousands deep overrun the interpreter's stack, here or in MixSeek. A
 # small one makes that show here on every machine; Python's own compiler needs less.
 STACK = 2 * 1024 * 1024
@@ -68,7 +64,7 @@ class Worker:
         from builder.jail import jobs, wire
 
         self._jobs, self._wire = jobs, wire
-        self._input, self._full = settings["input"], settings["memory"] // FULL
+        self._input = settings["input"]
         self._alarm = Alarm()
 
     def serve(self) -> None:
@@ -95,8 +91,6 @@ class Worker:
             answer = {"limit": "time", "line": template_line(stop.__traceback__), "retire": True}
         except MemoryError as stop:
             answer = {"limit": "memory", "line": template_line(stop.__traceback__), "retire": True}
-        if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 > self._full:
-            answer["retire"] = True
         answer["cpu"] = time.process_time()
         self._wire.write(1, self._wire.pack(answer))
         return "retire" not in answer

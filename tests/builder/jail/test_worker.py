@@ -131,3 +131,12 @@ def test_a_worker_full_of_large_templates_is_replaced_before_anybody_notices(val
             text = "{{ user_prompt }}\n" * 800 + str(number)
             assert pool.render("team", text, values) == render("team", text, values)
         assert pool.stats().workers_started > 2 and pool.stats().stops == 0
+
+
+def test_workers_of_a_large_process_are_kept(values: Values) -> None:
+    held = bytearray(b"x") * Limits().memory
+    with JailPool(size=1, spares=1) as pool:
+        for number in range(6):
+            pool.render("team", str(number), values)
+        assert pool.stats().workers_started <= 2
+    assert len(held) == Limits().memory
