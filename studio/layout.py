@@ -64,6 +64,14 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("Enter", _("Open the row")),
             ],
         ),
+        (
+            _("Prompt sets"),
+            [
+                Shortcut("n", _("Make a new set (in the list)")),
+                Shortcut("e", _("Edit the set")),
+                Shortcut("c", _("Compare: the chosen versions, or a version with the one before")),
+            ],
+        ),
     ]
 
 
