@@ -65,6 +65,19 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
             ],
         ),
         (
+            _("Comparisons"),
+            [
+                Shortcut("n", _("Next change")),
+                Shortcut("p", _("Previous change")),
+                Shortcut("t", _("Compare the templates")),
+                Shortcut("r", _("Compare the rendered prompts")),
+                Shortcut("1", _("Show that round, up to 9")),
+                Shortcut("w", _("Ignore whitespace, or not")),
+                Shortcut("u", _("Unfold everything, or fold it")),
+                Shortcut("s", _("Swap sides")),
+            ],
+        ),
+        (
             _("Prompt sets"),
             [
                 Shortcut("n", _("Make a new set (in the list)")),

@@ -5,6 +5,7 @@ from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
 from studio.views import (
+    compare,
     conflicts,
     contexts,
     drafts,
@@ -40,8 +41,18 @@ class NumberConverter:
         return str(value)
 
 
+class SideConverter(NumberConverter):
+    """A side of a comparison: a version's number, or the reader's own draft."""
+
+    regex = rf"{NumberConverter.regex}|draft"
+
+    def to_python(self, value: str) -> int | str:  # type: ignore[override]
+        return value if value == "draft" else int(value)
+
+
 register_converter(SlugConverter, "word")
 register_converter(NumberConverter, "number")
+register_converter(SideConverter, "side")
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="prompt-list"), name="home"),
@@ -52,6 +63,18 @@ urlpatterns = [
     path("prompts/<word:slug>/archive/", prompts.prompt_archive, name="prompt-archive"),
     path("prompts/<word:slug>/duplicate/", prompts.prompt_duplicate, name="prompt-duplicate"),
     path("prompts/<word:slug>/compare/", versions.compare_pick, name="compare-pick"),
+    path(
+        "prompts/<word:slug>/compare/<side:old>...<side:new>", compare.prompt_compare, name="prompt-compare"
+    ),
+    path(
+        "prompts/<word:slug>/compare/<side:old>...<side:new>/",
+        RedirectView.as_view(pattern_name="prompt-compare", query_string=True),
+    ),
+    path(
+        "prompts/<word:slug>/compare/<side:old>...<side:new>.diff",
+        compare.prompt_compare_text,
+        name="prompt-compare-text",
+    ),
     path("prompts/<word:slug>/versions/<number:number>/", versions.version_detail, name="version-detail"),
     path(
         "prompts/<word:slug>/versions/<number:number>/restore/",

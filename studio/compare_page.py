@@ -1,0 +1,155 @@
+"""What the page of a comparison shows, put together from its address."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import User
+
+from builder.errors import CoolingDown, JailError
+from builder.variables import KINDS, PromptKind
+from studio.comparison import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
+from studio.editor_page import chosen_context
+from studio.forms.compare import CompareForm, Opened
+from studio.language import reader_language
+from studio.models import PromptSet, PromptVersion, SampleContext
+from studio.problems import Problem
+from studio.rendered_comparison import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
+from studio.situations import Situation, dialect_of, situation
+
+VERSIONS_OFFERED = 20
+"""In the list below the fields; any other number can be typed."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One template of the page: as it is written, or as it is rendered."""
+
+    template: TemplateDiff | None = None
+    prompt: PromptDiff | None = None
+
+    @property
+    def shown(self) -> TemplateDiff | PromptDiff:
+        shown = self.template or self.prompt
+        assert shown is not None
+        return shown
+
+    @property
+    def kind(self) -> PromptKind:
+        return self.shown.kind
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """A comparison before it is rendered."""
+
+    prompt_set: PromptSet
+    old: Side
+    new: Side
+    form: CompareForm
+    contexts: Sequence[SampleContext]
+    situation: Situation
+    person: User
+
+    @property
+    def is_rendered(self) -> bool:
+        return bool(self.form.cleaned_data["rendered"])
+
+    @property
+    def is_same(self) -> bool:
+        """Whether there is nothing to compare, be it one version twice or a restored one."""
+        return self.old.templates == self.new.templates
+
+    @cached_property
+    def view(self) -> View:
+        clean = self.form.cleaned_data
+        opened: list[Opened] = clean["open"]
+        by_kind = {kind: [each.rows for each in opened if each.kind == kind] for kind in KINDS}
+        return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
+
+    @cached_property
+    def pair(self) -> Pair:
+        return Pair(
+            self.old.templates, self.new.templates, dialect_of(self.prompt_set), owner=str(self.person.pk)
+        )
+
+    @cached_property
+    def prompts(self) -> PromptComparison | None:
+        return prompt_comparison(self.pair, self.situation, self.view) if self.is_rendered else None
+
+    @cached_property
+    def panels(self) -> list[Panel]:
+        """The three templates; where the jail is off, as they are written."""
+        rendered = {each.kind: each for each in self.prompts.diffs} if self.prompts else {}
+        found: list[Panel] = []
+        for kind in KINDS:
+            if kind in rendered:
+                found.append(Panel(prompt=rendered[kind]))
+                continue
+            before = sum(each.shown.text.changes for each in found if each.shown.text)
+            found.append(Panel(self._template(kind, before)))
+        return found
+
+    @property
+    def changes(self) -> int:
+        return sum(each.shown.text.changes for each in self.panels if each.shown.text)
+
+    @property
+    def status(self) -> int:
+        return self.prompts.status if self.prompts else 200
+
+    @property
+    def offered(self) -> Sequence[PromptVersion]:
+        return list(self.prompt_set.versions.only("number", "message", "prompt_set")[:VERSIONS_OFFERED])
+
+    def panel(self, kind: PromptKind) -> Panel:
+        """One template alone; what keeps it from being there is a problem of the request."""
+        if not self.is_rendered:
+            return Panel(self._template(kind, 0))
+        try:
+            return Panel(prompt=prompt_diff(self.pair, kind, self.situation, self.view))
+        except JailError as error:
+            status = 429 if isinstance(error, CoolingDown) else 503
+            raise Problem(status, error.text(reader_language()), error.advice(reader_language())) from error
+
+    def unified(self) -> str:
+        """The three templates, or their prompts, as ``diff -u`` prints them."""
+        return "".join(self._unified(self.panel(kind)) for kind in KINDS)
+
+    def _unified(self, panel: Panel) -> str:
+        if panel.prompt is not None:
+            for side, findings in (
+                (self.old, panel.prompt.old_findings),
+                (self.new, panel.prompt.new_findings),
+            ):
+                if findings:
+                    raise Problem(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
+        if panel.shown.text is None:
+            return ""
+        where = f" ({self.situation.title})" if self.is_rendered else ""
+        return unified_text(
+            panel.shown.text,
+            *(
+                f"{self.prompt_set.slug}/{side.file_name}/{panel.shown.field}{where}"
+                for side in (self.old, self.new)
+            ),
+        )
+
+    def _template(self, kind: PromptKind, before: int) -> TemplateDiff:
+        return template_diff(self.old.templates, self.new.templates, kind, self.view, before)
+
+
+def compare_page(
+    prompt_set: PromptSet, person: User, old: SideName, new: SideName, form: CompareForm
+) -> ComparePage:
+    """The page of two sides, seen as the form says."""
+    left, right = sides(prompt_set, person, old, new)
+    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
+    slug = form.cleaned_data["context"]
+    if slug:
+        chosen: SampleContext | None = chosen_context(prompt_set, slug)
+    else:
+        # The set's own before the shared ones.
+        chosen = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    seen = situation(chosen, form.cleaned_data["round"])
+    return ComparePage(prompt_set, left, right, form, contexts, seen, person)

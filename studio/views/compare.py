@@ -1,0 +1,55 @@
+"""Compare: two versions, or a version with the reader's draft, side by side."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from studio.compare_page import ComparePage, compare_page
+from studio.comparison import SideName
+from studio.forms.compare import CompareForm
+from studio.forms.editor import read_or_refuse
+from studio.models import PromptSet
+from studio.people import person_of
+
+
+@require_safe
+def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """The page; only some of its rows where it asks for those."""
+    form = read_or_refuse(CompareForm(request.GET))
+    clean = form.cleaned_data
+    if clean["old"] or clean["new"]:
+        return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
+    page = _page(request, slug, old, new, form)
+    if clean["rows"]:
+        wanted = clean["rows"][0]
+        panel = page.panel(wanted.kind)
+        stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+        return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
+    context = {"page": page, "prompt_set": page.prompt_set, "view": clean}
+    return render(request, "compare/page.html", context, status=page.status)
+
+
+@require_safe
+def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """The same as unified text, to be downloaded."""
+    page = _page(request, slug, old, new, read_or_refuse(CompareForm(request.GET)))
+    answer = HttpResponse(page.unified(), content_type="text/plain; charset=utf-8")
+    name = f"{slug}-{page.old.file_name}...{page.new.file_name}.diff"
+    answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return answer
+
+
+def _page(request: HttpRequest, slug: str, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    return compare_page(prompt_set, person_of(request), old, new, form)
+
+
+def _other_pair(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """To the address of the pair that was picked; rows that were unfolded are not those of another pair."""
+    query = request.GET.copy()
+    for name in ("old", "new", "open", "rows"):
+        query.pop(name, None)
+    address = reverse("prompt-compare", args=[slug, old, new])
+    return redirect(f"{address}?{query.urlencode()}" if query else address)
