@@ -115,9 +115,10 @@ def render(
     try:
         # What Template.render does, without its rewriting of the traceback.
         parts = template.root_render_func(template.new_context(dict(variables)))
-        return "".join(parts)
+        output = "".join(parts)
     except Exception as error:
         raise _failure(error, template) from error
+    return _carriable(output)
 
 
 def render_capped(
@@ -145,10 +146,14 @@ def render_capped(
         if isinstance(failure.__cause__, MemoryError):
             raise LimitExceeded(MEMORY_LIMIT, limit="memory") from failure
         raise
-    output = "".join(parts)
+    return _carriable("".join(parts))
+
+
+def _carriable(output: str) -> str:
+    """The output, unless a template made half a character: no model, file or pipe takes one."""
     try:
         output.encode()
-    except UnicodeEncodeError as error:  # '%c' % 55296 makes half a character
+    except UnicodeEncodeError as error:  # '%c' % 55296
         raise TemplateFailure(TEMPLATE, reason=NOT_TEXT) from error
     return output
 

@@ -12,7 +12,10 @@ from builder.commands.arguments import Subcommands, add_isolated, read_input
 from builder.errors import BuilderError, JailError
 from builder.file_check import FileProblem, check_file, check_read, unreadable
 from builder.jail import JailPool
-from builder.problems import Severity
+from builder.messages import message
+from builder.problems import Problem, Severity
+
+NO_INPUT = message("command-no-input", "Cannot be read: {reason}", "読み込めません: {reason}")
 
 Checker = Callable[[bytes, str], list[FileProblem]]
 
@@ -37,13 +40,20 @@ def add_to(commands: Subcommands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with JailPool(size=1, spares=0) if arguments.isolated else nullcontext() as pool:
         checker = _jailed(pool) if pool else check_file
-        problems = [each for name in arguments.files for each in checker(read_input(name), _shown(name))]
+        problems = [each for name in arguments.files for each in _problems_of(name, checker)]
     terminal.write_exactly(_FORMATS[arguments.format](problems))
     return 1 if any(each.severity == "error" for each in problems) else 0
 
 
-def _shown(name: str) -> str:
-    return "<stdin>" if name == "-" else name
+def _problems_of(name: str, checker: Checker) -> list[FileProblem]:
+    """Those of one file; a file that is not there takes none of the others' findings away."""
+    shown = "<stdin>" if name == "-" else name
+    try:
+        data = read_input(name)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        return [FileProblem(shown, 1, None, Problem("error", NO_INPUT, 1, params={"reason": reason}))]
+    return checker(data, shown)
 
 
 def _jailed(pool: JailPool) -> Checker:
@@ -74,7 +84,10 @@ def _severity(severity: Severity) -> str:
 def _sentence(problem: FileProblem) -> str:
     # A sentence that ends in «did you mean …?» has given its advice already.
     advice = "" if problem.problem.replacement else problem.advice()
-    return terminal.visible(f"{problem.text()} {advice}".rstrip())
+    text = problem.text()
+    if advice and text[-1] not in ".?!":
+        text += "."
+    return terminal.visible(f"{text} {advice}".rstrip())
 
 
 def _as_json(problems: Sequence[FileProblem]) -> str:

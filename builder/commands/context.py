@@ -6,8 +6,8 @@ from pathlib import Path
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
+from builder.commands.store import opened
 from builder.dialect import MIXSEEK
-from builder.leaderboard import AggregationStore
 
 
 def add_to(commands: Subcommands) -> None:
@@ -28,7 +28,7 @@ def add_to(commands: Subcommands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     # A stored round was ranked by the released MixSeek, whatever dialect it is rendered in now.
-    with AggregationStore(arguments.workspace, dialect=MIXSEEK) as store:
+    with opened(arguments.workspace, MIXSEEK) as store:
         rebuilt = store.rebuild(arguments.execution, arguments.team, arguments.round, arguments.kind)
     # `render` ignores the clock of the delivery, but a person needs it for --now.
     document = rebuilt.context.model_dump(mode="json") | {"delivered_at": rebuilt.delivered_at.isoformat()}

@@ -10,8 +10,11 @@ from typing import Any
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect
+from builder.commands.store import opened
 from builder.dialect import DIALECTS
 from builder.leaderboard import AggregationStore, Execution
+from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
+from builder.messages import say
 from builder.models import RankingEntry
 
 
@@ -25,14 +28,26 @@ def add_to(commands: Subcommands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with AggregationStore(arguments.workspace, dialect=DIALECTS[arguments.dialect]) as store:
-        if arguments.execution is None:
-            rows = [_execution_row(execution) for execution in store.executions()]
-        else:
-            rows = [_ranking_row(at, entry) for at, entry in enumerate(store.ranking(arguments.execution), 1)]
+    with opened(arguments.workspace, DIALECTS[arguments.dialect]) as store:
+        rows = _executions(store) if arguments.execution is None else _ranking(store, arguments.execution)
     headings = _EXECUTION_COLUMNS if arguments.execution is None else _RANKING_COLUMNS
     terminal.write_exactly(_FORMATS[arguments.format](headings, rows))
     return 0
+
+
+def _executions(store: AggregationStore) -> list[dict[str, Any]]:
+    for gap in store.gaps():
+        code = MISSING_COLUMN if gap.column else MISSING_TABLE
+        terminal.warn(say(code, {"table": gap.table, "column": gap.column or ""}))
+    return [_execution_row(execution) for execution in store.executions()]
+
+
+def _ranking(store: AggregationStore, execution_id: str) -> list[dict[str, Any]]:
+    entries = store.ranking(execution_id)
+    if not entries:
+        # Nobody has finished a round yet, or the id is mistyped: this says which.
+        store.rounds(execution_id)
+    return [_ranking_row(rank, entry) for rank, entry in enumerate(entries, 1)]
 
 
 _RANKING_COLUMNS = ("rank", "team_id", "team_name", "max_score", "total_rounds")

@@ -1,17 +1,17 @@
 """``render``: exactly the prompt, not one byte more."""
 
 import argparse
-import asyncio
 from datetime import datetime, tzinfo
 from pathlib import Path
 
 from builder import formatters
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect, add_isolated, moment, read_input, zone
+from builder.commands.store import opened
 from builder.dialect import DIALECTS, Dialect
 from builder.formatters import Ranking, Values, current_time
 from builder.jail import JailPool
-from builder.leaderboard import AggregationStore, database_path
+from builder.leaderboard import database_path
 from builder.models import PromptContext, RoundPromptContext, read_context
 from builder.render import render
 from builder.settings import load_settings
@@ -55,8 +55,8 @@ def _ranking(workspace: Path, context: PromptContext, dialect: Dialect) -> Ranki
         return None
     if not database_path(workspace).exists():
         return None
-    with AggregationStore(workspace, dialect=dialect) as store:
-        return asyncio.run(store.get_leader_board_ranking(context.execution_id))
+    with opened(workspace, dialect) as store:
+        return store.ranking(context.execution_id)
 
 
 def _clock(now: datetime | None, tz: tzinfo | None) -> datetime:

@@ -26,9 +26,13 @@ def write_exactly(text: str) -> None:
 
 def complain(message: str, advice: str = "") -> None:
     """An error for a person, on stderr so that a pipe stays clean."""
-    print(f"{paint('error:', RED, sys.stderr)} {message}", file=sys.stderr)
+    print(f"{paint('error:', RED, sys.stderr)} {visible(message)}", file=sys.stderr)
     if advice:
-        print(f"  {advice}", file=sys.stderr)
+        print(f"  {visible(advice)}", file=sys.stderr)
+
+
+def warn(message: str) -> None:
+    print(f"{paint('warning:', YELLOW, sys.stderr)} {visible(message)}", file=sys.stderr)
 
 
 def note(message: str) -> None:

@@ -10,10 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from builder.__main__ import main
 from builder.leaderboard import AggregationStore
+from builder.leaderboard.schema import DDL
 from tests.builder.workspaces import play_small_workspace
 
 ROOT = Path(__file__).parents[2]
@@ -184,10 +186,22 @@ def test_check_takes_several_files_and_stdin(run: Run, tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in out.splitlines()] == [f"{first}:4:4", "<stdin>:8:4"]
 
 
-def test_check_of_a_missing_file_is_an_error(run: Run, tmp_path: Path) -> None:
-    code, out, err = run("check", tmp_path / "none.toml")
-    assert (code, out) == (1, "")
-    assert err == f"error: {tmp_path / 'none.toml'}: No such file or directory\n"
+@pytest.mark.parametrize("isolated", [(), ("--isolated",)])
+def test_check_of_a_missing_file_keeps_the_findings_of_the_others(
+    run: Run, tmp_path: Path, isolated: tuple[str, ...]
+) -> None:
+    bad, none = prompt_file(tmp_path, "{{ user_prompt }}", "{{ user_promt }}"), tmp_path / "none.toml"
+    code, out, err = run("check", none, bad, tmp_path, *isolated)
+    assert (code, err) == (1, "")
+    assert out.splitlines()[0] == f"{none}:1: error: Cannot be read: No such file or directory"
+    assert out.splitlines()[1].startswith(f"{bad}:4:4: error: ")
+    assert out.splitlines()[2] == f"{tmp_path}:1: error: Cannot be read: Is a directory"
+
+
+def test_check_ends_a_finding_before_its_advice(run: Run, tmp_path: Path) -> None:
+    path = prompt_file(tmp_path, "evaluator_user_prompt", "something")
+    line = "error: Missing required field: evaluator_user_prompt. Add it to the [prompt_builder] table."
+    assert f"{path}:1: {line}" in run("check", path)[1].splitlines()
 
 
 # --- render ------------------------------------------------------------------------------
@@ -240,6 +254,14 @@ def test_render_of_no_json_is_an_error_without_a_traceback(run: Run, workspace: 
     code, out, err = run("render", "team", "-w", workspace, "-c", "-", stdin="{")
     assert (code, out) == (1, "")
     assert err.startswith("error: ")
+
+
+def test_render_of_half_a_character_is_an_error_without_a_traceback(run: Run, workspace: Path) -> None:
+    path = workspace / "configs" / "prompt_builder.toml"
+    path.write_text(GOOD.replace("{{ user_prompt }}", "{{ '%c' % 55296 }}"))
+    code, out, err = run("render", "team", "-w", workspace, "-c", "-", stdin=context())
+    assert (code, out) == (1, "")
+    assert err == "error: Jinja2 template error: the output holds a character that UTF-8 cannot carry\n"
 
 
 def test_render_with_an_unreadable_database_is_an_error(run: Run, workspace: Path) -> None:
@@ -346,6 +368,32 @@ def test_leaderboard_without_a_database_says_so(run: Run, tmp_path: Path) -> Non
     assert "mixseek.db" in err
 
 
+def test_leaderboard_of_an_unknown_execution_says_so(run: Run, played: Path) -> None:
+    code, out, err = run("leaderboard", played, "mistyped")
+    assert (code, out, err) == (1, "", "error: There is no execution `mistyped` in this database.\n")
+
+
+def test_leaderboard_names_what_the_database_lacks_and_shows_the_rest(run: Run, tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "mixseek.db")) as connection:
+        for statement in DDL:
+            connection.execute(statement)
+        connection.execute("DROP TABLE round_status")
+    code, out, err = run("leaderboard", tmp_path)
+    assert (code, err) == (0, "warning: The database has no table `round_status`.\n")
+    assert out.startswith("execution_id")
+
+
+def test_age_of_an_earlier_copy_is_told(run: Run, tmp_path: Path) -> None:
+    workspace = play_small_workspace(tmp_path)
+    listed = run("leaderboard", workspace)
+    with (workspace / "mixseek.db").open("r+b") as database:
+        database.seek(4096)
+        database.write(b"torn" * 2048)
+    code, out, err = run("leaderboard", workspace)
+    assert (code, out) == (0, listed[1])
+    assert err.startswith("warning: What is shown is ")
+
+
 def test_context_piped_into_render_is_what_was_delivered(run: Run, played: Path) -> None:
     """Every stored round of the finished runs, under the file that they ran."""
     with AggregationStore(played) as store:
@@ -381,6 +429,11 @@ def test_unknown_round_says_so(run: Run, played: Path) -> None:
     code, out, err = run("context", played, done, "nobody", "1")
     assert (code, out) == (1, "")
     assert "nobody" in err
+
+
+def test_error_does_not_drive_the_terminal(run: Run, played: Path) -> None:
+    code, _, err = run("context", played, "\x1b[2J", "team-001", "1")
+    assert (code, err) == (1, "error: There is no execution `␛[2J` in this database.\n")
 
 
 # --- as a process ------------------------------------------------------------------------

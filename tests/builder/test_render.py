@@ -2,6 +2,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import jinja2
@@ -199,9 +200,10 @@ def test_capped_render_stops_at_its_limit() -> None:
     assert str(failure.value) == "The text grew beyond 10000 characters and was stopped."
 
 
-def test_capped_render_refuses_what_utf8_cannot_carry() -> None:
+@pytest.mark.parametrize("rendering_function", [render, render_capped])
+def test_output_that_utf8_cannot_carry_is_refused(rendering_function: Callable[..., str]) -> None:
     with pytest.raises(TemplateFailure, match="a character that UTF-8 cannot carry"):
-        render_capped("team", "{{ '%c' % 55296 }}", VALUES)
+        rendering_function("team", "{{ '%c' % 55296 }}", VALUES)
 
 
 def test_capped_render_names_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -> None:
