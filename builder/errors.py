@@ -5,8 +5,8 @@ one is known, so that a page can say the same thing in Japanese. Members also in
 type that the API contract names, so that callers written against it catch them.
 """
 
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple, Self
 
 import jinja2
 from pydantic import ValidationError
@@ -221,6 +221,32 @@ def _plain_values(context: dict[str, Any]) -> dict[str, str | int]:
     return {
         name: value for name, value in context.items() if isinstance(value, str | int) and name != "field"
     }
+
+
+class FieldProblem(NamedTuple):
+    """One field that is wrong: the way to it, and why, in the reader's language."""
+
+    path: tuple[str | int, ...]
+    text: str
+
+
+def field_problems(
+    error: ValidationError, language: Language, name: Callable[[tuple[str | int, ...]], str]
+) -> list[FieldProblem]:
+    """All that pydantic found, for a form that shows each beside its field; ``name`` tells a field's label."""
+    return [
+        FieldProblem(
+            found["loc"],
+            say(
+                REASONS[found["type"]],
+                {**_plain_values(found.get("ctx", {})), "name": name(found["loc"])},
+                language,
+            )
+            if found["type"] in REASONS
+            else _plain(found["msg"]),
+        )
+        for found in error.errors(include_url=False, include_input=False)
+    ]
 
 
 class SettingsError(InvalidInput):

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import transaction
-from django.utils import timezone, translation
+from django.utils import timezone
 
-from studio.demo.samples import SAMPLES
 from studio.demo.story import STORIES, Story
 from studio.demo.workspaces import WORKSPACES, DemoWorkspace, make_workspace
-from studio.models import Label, PromptSet, SampleContext, Tag, Workspace
+from studio.models import Label, PromptSet, Tag, Workspace
+from studio.samples import add_samples
 
 
 def load_demo(data_dir: Path, now: datetime | None = None) -> None:
@@ -23,7 +23,7 @@ def load_demo(data_dir: Path, now: datetime | None = None) -> None:
         for story in STORIES:
             if not PromptSet.objects.filter(slug=story.slug).exists():
                 _tell(story, now)
-        _store_samples(now)
+        add_samples(now)
         for demo in WORKSPACES:
             _register(demo, folder / demo.slug, now)
 
@@ -64,21 +64,3 @@ def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
         slug=demo.slug,
         defaults={"name": demo.name, "path": str(folder), "label": label, "created_at": now},
     )
-
-
-def _store_samples(now: datetime) -> None:
-    for sample in SAMPLES:
-        # Stored in English, whatever language this runs in; pages translate them.
-        with translation.override("en"):
-            name, description = str(sample.name), str(sample.description)
-        SampleContext.objects.get_or_create(
-            slug=sample.slug,
-            defaults={
-                "name": name,
-                "description": description,
-                "data": sample.context.model_dump(mode="json"),
-                "submission": sample.submission,
-                "created_at": now,
-                "changed_at": now,
-            },
-        )

@@ -58,6 +58,10 @@ class NameTaken(Exception):
 class ContextConflict(Exception):
     """The context was changed, or deleted, since the page that the change was made on."""
 
+    def __init__(self, context: "SampleContext") -> None:
+        super().__init__(context)
+        self.context = context
+
 
 class SampleContextQuerySet(models.QuerySet["SampleContext"]):
     """Contexts as pages need them."""
@@ -86,9 +90,7 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
                 if not SampleContext.objects.filter(slug=slug).exists():
                     raise NameTaken from None
 
-    def change(
-        self, context: "SampleContext", values: ContextValues, *, revision: int, at: datetime
-    ) -> None:
+    def change(self, context: "SampleContext", values: ContextValues, *, revision: int, at: datetime) -> None:
         """Store new values over those that the person saw; else ``ContextConflict`` or ``NameTaken``."""
         seen = self.filter(pk=context.pk, revision=revision)
         columns = values.columns
@@ -103,12 +105,12 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
         except IntegrityError:
             raise NameTaken from None
         if not changed:
-            raise ContextConflict
+            raise ContextConflict(context)
 
     def discard(self, context: "SampleContext", *, revision: int) -> None:
         """Delete the context that the person saw, or raise ``ContextConflict``."""
         if not self.filter(pk=context.pk, revision=revision).delete()[0]:
-            raise ContextConflict
+            raise ContextConflict(context)
 
 
 class SampleContext(models.Model):

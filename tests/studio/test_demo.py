@@ -11,8 +11,8 @@ from builder.formatters import variables
 from builder.leaderboard import AggregationStore
 from builder.render import render
 from studio.demo import load_demo
-from studio.demo.samples import SAMPLES
 from studio.models import Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
+from studio.samples import SAMPLES
 from tests.studio.clock import NOW
 
 

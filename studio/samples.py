@@ -1,11 +1,16 @@
 """The sample contexts that the studio ships: the situations a prompt should be tried in."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
+from django.db import transaction
+from django.db.models import Q
+from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
 from builder.models import RankingEntry, RoundPromptContext, RoundState
+from studio.models import SampleContext
 
 
 @dataclass(frozen=True)
@@ -179,3 +184,31 @@ SAMPLES = (
         _TRICKY,
     ),
 )
+
+
+def missing_samples() -> list[Sample]:
+    """Those that are not there, be it that they were deleted or that the studio began without the demo."""
+    # Stored in English, whatever language this runs in; pages translate them.
+    with translation.override("en"):
+        names = {sample.slug: str(sample.name) for sample in SAMPLES}
+    shared_or_there = Q(slug__in=names) | Q(prompt_set=None, name__in=names.values())
+    there = list(SampleContext.objects.filter(shared_or_there).values_list("slug", "name"))
+    slugs, taken = {slug for slug, _ in there}, {name for _, name in there}
+    return [each for each in SAMPLES if each.slug not in slugs and names[each.slug] not in taken]
+
+
+def add_samples(at: datetime) -> int:
+    """Store the missing ones for all sets to use; tells how many that were."""
+    with transaction.atomic(), translation.override("en"):
+        missing = missing_samples()
+        for sample in missing:
+            SampleContext.objects.create(
+                slug=sample.slug,
+                name=str(sample.name),
+                description=str(sample.description),
+                data=sample.context.model_dump(mode="json"),
+                submission=sample.submission,
+                created_at=at,
+                changed_at=at,
+            )
+    return len(missing)
