@@ -1,1 +1,66 @@
-"""MixSeek's prompts: what they are made from, what they may contain, what they become."""
+"""MixSeek's prompts: what they are made from, what they may contain, what they become.
+
+>>> from builder import RoundPromptContext, UserPromptBuilder
+
+The names below are loaded when they are first used, so that whoever needs one room pays for no other:
+a worker process must not load duckdb. ``check``, ``render``, ``variables`` and ``compare`` are imported
+from the modules ``builder.check``, ``builder.render``, ``builder.formatters`` and ``builder.diff``.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from builder.dialect import CONTRACT as CONTRACT
+    from builder.dialect import DIALECTS as DIALECTS
+    from builder.dialect import ENGLISH as ENGLISH
+    from builder.dialect import MIXSEEK as MIXSEEK
+    from builder.dialect import Dialect as Dialect
+    from builder.errors import BuilderError as BuilderError
+    from builder.formatters import format_ranking_table as format_ranking_table
+    from builder.formatters import format_submission_history as format_submission_history
+    from builder.formatters import generate_position_message as generate_position_message
+    from builder.formatters import get_current_datetime_with_timezone as get_current_datetime_with_timezone
+    from builder.jail import JailPool as JailPool
+    from builder.leaderboard import AggregationStore as AggregationStore
+    from builder.models import EvaluatorPromptContext as EvaluatorPromptContext
+    from builder.models import RankingEntry as RankingEntry
+    from builder.models import RankingStore as RankingStore
+    from builder.models import RoundPromptContext as RoundPromptContext
+    from builder.models import RoundState as RoundState
+    from builder.problems import Problem as Problem
+    from builder.settings import PromptBuilderSettings as PromptBuilderSettings
+    from builder.settings import load_settings as load_settings
+    from builder.user_prompt import UserPromptBuilder as UserPromptBuilder
+
+_ROOMS = {
+    "CONTRACT": "builder.dialect",
+    "DIALECTS": "builder.dialect",
+    "Dialect": "builder.dialect",
+    "ENGLISH": "builder.dialect",
+    "MIXSEEK": "builder.dialect",
+    "BuilderError": "builder.errors",
+    "format_ranking_table": "builder.formatters",
+    "format_submission_history": "builder.formatters",
+    "generate_position_message": "builder.formatters",
+    "get_current_datetime_with_timezone": "builder.formatters",
+    "JailPool": "builder.jail",
+    "AggregationStore": "builder.leaderboard",
+    "EvaluatorPromptContext": "builder.models",
+    "RankingEntry": "builder.models",
+    "RankingStore": "builder.models",
+    "RoundPromptContext": "builder.models",
+    "RoundState": "builder.models",
+    "Problem": "builder.problems",
+    "PromptBuilderSettings": "builder.settings",
+    "load_settings": "builder.settings",
+    "UserPromptBuilder": "builder.user_prompt",
+}
+__all__ = [*_ROOMS]
+
+if not TYPE_CHECKING:  # a type checker that saw it would let every misspelt name pass
+
+    def __getattr__(name: str) -> object:
+        if name not in _ROOMS:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(_ROOMS[name]), name)

@@ -36,7 +36,6 @@ class _Material:
     delegation: tuple[str, ...]
     findings: tuple[str, ...]
     leader: str
-    member: str
     go_on: tuple[str, ...]
     stop: tuple[str, ...]
     praise: tuple[str, ...]
@@ -85,7 +84,6 @@ _JA = _Material(
         "- 反対1: 現場の負担が先に増える\n- 反対2: 効果の測定に{n}週間かかる",
     ),
     leader="あなたは調査チームのリーダーです。必要に応じてメンバーに任せ、根拠のある提案にまとめてください。",
-    member="あなたは調査担当です。出典を確かめ、短く答えてください。",
     go_on=(
         "スコアは上がっており、根拠の補強にまだ余地があるため、続けるのがよいと考えます。",
         "指摘のうち費用面が残っています。もう1ラウンドで埋められる見込みです。",
@@ -149,7 +147,6 @@ _EN = _Material(
         "- Objection 1: the gain vanishes below {n} GB\n- Objection 2: nobody owns the old job",
     ),
     leader="You lead a research team. Delegate where it helps and bring the findings into one proposal.",
-    member="You are a researcher. Check your sources and answer briefly.",
     go_on=(
         "The score is rising and the evidence can still be strengthened, so another round is worth it.",
         "One of the reviewer's points is still open; a further round should close it.",
@@ -190,10 +187,6 @@ class Voice:
     @property
     def leader_instructions(self) -> str:
         return self._words.leader
-
-    @property
-    def member_instructions(self) -> str:
-        return self._words.member
 
     def submission(self, round_number: int) -> str:
         words, rng = self._words, self._rng
