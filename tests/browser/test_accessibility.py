@@ -9,7 +9,12 @@ from tests.browser.conftest import Watch
 PAGES = {
     "/prompts/": 200,
     "/prompts/?q=nothing+matches": 200,
+    "/prompts/?archived=1": 200,
+    "/prompts/new/": 200,
     "/prompts/research-team/": 200,
+    "/prompts/research-team/?q=順位+ken": 200,
+    "/prompts/research-team/settings/": 200,
+    "/prompts/research-team/labels/production/": 200,
     "/prompts/research-team/versions/4/": 200,
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,

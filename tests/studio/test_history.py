@@ -1,13 +1,20 @@
 """Search in a set's history: every version that has the words, the newest first, and none besides."""
 
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
+from django.db import connection, transaction
+from django.db.migrations.executor import MigrationExecutor
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from studio import history
+from studio.backup import back_up, restore
 from studio.folding import fold
 from studio.history import HistoryPage, history_page, words_of
 from studio.models import HistoryNote, PromptSet, PromptVersion
@@ -183,12 +190,9 @@ def test_a_search_that_finds_little_stops_and_says_how_far_it_came(
 def test_notes_belong_to_the_transaction_of_the_version(prompt_set: PromptSet, person: User) -> None:
     save(prompt_set, person, "順位")
     kept = set(HistoryNote.objects.values_list("gram", "block", "numbers"))
-    with pytest.raises(RuntimeError):
-        from django.db import transaction
-
-        with transaction.atomic():
-            save(prompt_set, person, "出典")
-            raise RuntimeError
+    with pytest.raises(RuntimeError), transaction.atomic():
+        save(prompt_set, person, "出典")
+        raise RuntimeError
     assert set(HistoryNote.objects.values_list("gram", "block", "numbers")) == kept
 
 
@@ -205,3 +209,130 @@ def test_reindexing_makes_the_same_notes(prompt_set: PromptSet, person: User) ->
     assert set(HistoryNote.objects.values_list(*columns)) == kept
     call_command("reindex", verbosity=0)
     assert set(HistoryNote.objects.values_list(*columns)) == kept
+
+
+def test_the_page_shows_where_the_words_are(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
+    save(prompt_set, person, "# 手順\n- 順位 <表> を見る", "順位を足す")
+    save(prompt_set, person, "# 手順")
+    text = signed_in.get("/prompts/set/?q=順位").content.decode()
+    assert "<mark>順位</mark>を足す" in text
+    assert "- <mark>順位</mark> &lt;表&gt; を見る" in text
+    assert 'href="/prompts/set/versions/1/#team"' in text and "line 2" in text
+    assert "/versions/2/" not in text
+
+
+def test_a_search_by_htmx_gets_the_history_alone(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    save(prompt_set, person, "順位")
+    headers = {"HX-Request": "true", "HX-Target": "history"}
+    part = signed_in.get("/prompts/set/?q=順位", headers=headers).content.decode()
+    assert "<mark>順位</mark>" in part and "<html" not in part and 'type="search"' not in part
+
+
+def test_pages_of_a_search_keep_its_words(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
+    for at in range(60):
+        save(prompt_set, person, f"順位 {at}")
+    first = signed_in.get("/prompts/set/?q=順位").content.decode()
+    assert 'href="?q=%E9%A0%86%E4%BD%8D&amp;before=11"' in first
+    rest = signed_in.get("/prompts/set/?q=順位&before=11").content.decode()
+    assert "/versions/10/" in rest and "/versions/11/" not in rest
+    assert 'href="?q=%E9%A0%86%E4%BD%8D"' in rest
+
+
+def test_a_search_that_stopped_offers_to_go_on(
+    prompt_set: PromptSet, person: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for at in range(1, 41):
+        save(prompt_set, person, f"abcde bcdefg {at}")
+    monkeypatch.setattr(history, "_MOST_READ", 10)
+    text = signed_in.get("/prompts/set/?q=abcdefg").content.decode()
+    assert "Nothing so far" in text and "Search on" in text and "before=" in text
+
+
+def test_a_search_without_a_match_says_so(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
+    save(prompt_set, person, "順位")
+    text = signed_in.get("/prompts/set/?q=出典").content.decode()
+    assert "No version matches" in text and "Show the whole history" in text
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("q=" + "x" * 201, 400),
+        ("q=" + "x" * 60_000, 400),
+        ("q=a b c d e f g h", 200),
+        ("q=a b c d e f g h i", 400),
+        ("q=%00", 400),
+        ("q=%ED%A0%80", 200),
+        ("q=(", 200),
+        ('q="', 200),
+        ('q=""', 200),
+        ("q=%E3%80%80", 200),
+        ("q=a&before=0", 400),
+        ("q=a&before=abc", 400),
+        ("q=a&before=1", 200),
+        ("q=a&before=999999999", 200),
+        ("before=v1", 200),
+    ],
+)
+def test_odd_searches_get_an_answer(
+    prompt_set: PromptSet, person: User, signed_in: Client, query: str, status: int
+) -> None:
+    save(prompt_set, person, "順位")
+    assert signed_in.get(f"/prompts/set/?{query}").status_code == status
+
+
+def test_a_search_asks_the_same_number_of_times_in_few_and_many_versions(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    def queries(query: str) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            signed_in.get(f"/prompts/set/?{query}")
+        return len(captured)
+
+    def write(until: int) -> None:
+        for at in range(prompt_set.revision, until):
+            save(prompt_set, person, f"順位 {at}\n{'珍しい' if at == 3 else '-'}", f"第{at}稿")
+
+    searches = ("", "q=順位", "q=稿", "q=珍しい", "q=存在しない", "q=順位 珍しい")
+    write(60)
+    few = [queries(search) for search in searches]
+    write(200)
+    assert [queries(search) for search in searches] == few
+
+
+@pytest.mark.django_db(transaction=True)
+def test_versions_from_before_the_index_are_entered_by_the_migration() -> None:
+    person = User.objects.create_user("yuki")
+    prompt_set = PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
+    for text in ("順位", "出典", "-"):
+        save(prompt_set, person, text, f"{text} を書く")
+    columns = ("prompt_set_id", "gram", "block", "numbers")
+    kept = set(HistoryNote.objects.values_list(*columns))
+    newest = MigrationExecutor(connection).loader.graph.leaf_nodes("studio")
+    try:
+        call_command("migrate", "studio", "0002", verbosity=0)
+        assert HistoryNote._meta.db_table not in connection.introspection.table_names()
+    finally:
+        call_command("migrate", "studio", newest[0][1], verbosity=0)
+    assert set(HistoryNote.objects.values_list(*columns)) == kept
+    assert numbers(prompt_set, "順位") == [1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_restored_backup_is_searched_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settings, "STUDIO_DATA", tmp_path)
+    person = User.objects.create_user("yuki")
+    prompt_set = PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
+    save(prompt_set, person, "順位")
+    save(prompt_set, person, "出典")
+    back_up(tmp_path / "one.zip")
+    save(prompt_set, person, "後から")
+    save(prompt_set, person, "-")
+    restore(tmp_path / "one.zip")
+    prompt_set.refresh_from_db()
+    assert numbers(prompt_set, "順位") == [1]
+    assert numbers(prompt_set, "後から") == []
+    save(prompt_set, person, "続き")
+    assert numbers(prompt_set, "出典") == [2]

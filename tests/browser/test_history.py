@@ -1,0 +1,90 @@
+"""The history in a browser: search while typing, pick two versions, restore one, move a label."""
+
+from collections.abc import Iterator
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from studio.models.signin import issue_link_token
+from tests.browser.conftest import Watch
+
+SET = "/prompts/research-team/"
+
+
+@pytest.fixture
+def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
+    """A signed-in page of a browser that runs no scripts."""
+    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
+    watch.attach(context)
+    page = context.new_page()
+    page.goto(reverse("signin-link", args=[issue_link_token()]))
+    yield page
+    context.close()
+
+
+def test_the_history_is_searched_while_typing(page: Page, server: str) -> None:
+    page.goto(SET)
+    page.keyboard.press("/")
+    page.keyboard.type("誤字")
+    expect(page.locator("#history tbody tr")).to_have_count(1)
+    expect(page.locator("#history mark").first).to_have_text("誤字")
+    expect(page).to_have_url(f"{server}{SET}?q=%E8%AA%A4%E5%AD%97")
+    page.go_back()
+    expect(page.locator("#history tbody tr")).to_have_count(5)
+
+
+def test_two_versions_are_picked_by_keyboard_and_compared(page: Page, server: str) -> None:
+    page.goto(SET)
+    page.get_by_label("First: version 3").check()
+    page.get_by_label("Second: version 5").focus()
+    page.keyboard.press("Space")
+    page.locator("h1").click()
+    page.keyboard.press("c")
+    expect(page).to_have_url(f"{server}{SET}compare/3...5")
+
+
+def test_a_click_on_a_pick_does_not_open_the_row(page: Page, server: str) -> None:
+    page.goto(SET)
+    page.get_by_label("First: version 2").click()
+    expect(page.get_by_label("First: version 2")).to_be_checked()
+    expect(page).to_have_url(f"{server}{SET}")
+
+
+def test_a_label_is_moved_from_the_versions_page(page: Page, server: str) -> None:
+    page.goto(f"{SET}versions/2/")
+    page.get_by_text("Move a label here").click()
+    page.get_by_label("Label", exact=True).fill("tokyo-run")
+    page.get_by_label("Note").fill("月曜の実行")
+    page.get_by_role("button", name="Move to v2").click()
+    expect(page.locator(".notice")).to_have_text("tokyo-run points at v2 now.")
+    page.locator(".page-facts").get_by_role("link", name="tokyo-run").click()
+    expect(page.locator("tbody tr")).to_have_count(1)
+    page.get_by_text("Take off").first.click()
+    page.get_by_role("button", name="Take off").click()
+    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator(".page-facts")).to_have_text("Taken off")
+
+
+def test_sets_are_made_and_archived_without_scripts(plain: Page, server: str) -> None:
+    plain.goto("/prompts/")
+    plain.get_by_role("link", name="New set").click()
+    plain.get_by_label("Name").fill("Without scripts")
+    plain.get_by_label("Tags").fill("plain, 無地")
+    plain.get_by_role("button", name="Make the set").click()
+    expect(plain).to_have_url(f"{server}/prompts/without-scripts/edit/")
+    plain.goto("/prompts/without-scripts/settings/")
+    plain.get_by_role("button", name="Archive").click()
+    expect(plain.locator(".page-facts")).to_contain_text("Archived")
+    plain.goto("/prompts/?archived=1")
+    expect(plain.get_by_role("rowheader")).to_contain_text("Without scripts")
+
+
+def test_versions_are_restored_and_picked_without_scripts(plain: Page, server: str) -> None:
+    plain.goto("/prompts/briefing-writers/versions/2/")
+    plain.get_by_text("Restore", exact=True).click()
+    plain.get_by_role("button", name="Restore as v6").click()
+    expect(plain.locator(".notice")).to_have_text("v2 is restored as v6.")
+    plain.get_by_label("First: version 2").check()
+    plain.get_by_role("button", name="Compare the chosen").click()
+    expect(plain).to_have_url(f"{server}/prompts/briefing-writers/compare/2...6")
