@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from builder.messages import Language, advise, message, say
-from builder.reasons import REASONS
+from builder.reasons import NAMING_REASONS, REASONS
 
 # --- texts fixed by the contract: the English is to the byte -----------------------------
 
@@ -233,7 +233,7 @@ class FieldProblem(NamedTuple):
 def field_problems(
     error: ValidationError, language: Language, name: Callable[[tuple[str | int, ...]], str]
 ) -> list[FieldProblem]:
-    """All that pydantic found, for a form that shows each beside its field; ``name`` tells a field's label."""
+    """All that pydantic found, for a form that shows each beside its field; ``name`` gives a label."""
     return [
         FieldProblem(
             found["loc"],
@@ -259,11 +259,17 @@ class ContextError(InvalidInput):
     @classmethod
     def wrap(cls, error: ValidationError, code: str, *, line: int | None = None, **params: str | int) -> Self:
         """As any invalid input; what is no context at all has no field to name."""
-        whole = not error.errors()[0]["loc"]
-        return super().wrap(error, CONTEXT_UNREADABLE if whole else code, line=line, **params)
+        first = error.errors()[0]
+        if not first["loc"]:
+            code = CONTEXT_UNREADABLE
+        elif first["type"] in NAMING_REASONS and len(first["loc"]) == 1:
+            code = CONTEXT_RULE
+        return super().wrap(error, code, line=line, **params)
 
 
 CONTEXT_INVALID = message("context-invalid", "{field}: {reason}", "{field}: {reason}")
+# The contract's sentence, word for word: it begins with the field's name.
+CONTEXT_RULE = message("context-rule", "{reason}", "{reason}")
 CONTEXT_UNREADABLE = message(
     "context-unreadable", "Not a context: {reason}", "コンテキストとして読めません: {reason}"
 )

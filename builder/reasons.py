@@ -37,3 +37,6 @@ REASONS: Mapping[str, str] = {
         ("is_instance_of", "Input should be an instance", "この値は使えません"),
     )
 }
+
+NAMING_REASONS = frozenset({"cannot_be_empty", "must_be_from_one"})
+"""Reasons of the contract's own: their sentences name the field themselves."""

@@ -247,7 +247,7 @@ def test_render_evaluator_reads_its_own_fields(run: Run, workspace: Path) -> Non
 def test_render_of_a_wrong_context_names_the_field(run: Run, workspace: Path) -> None:
     code, out, err = run("render", "team", "-w", workspace, "-c", "-", stdin=context(round_number=0))
     assert (code, out) == (1, "")
-    assert err == "error: round_number: round_number must be >= 1\n"
+    assert err == "error: round_number must be >= 1\n"
 
 
 def test_render_of_no_json_is_an_error_without_a_traceback(run: Run, workspace: Path) -> None:

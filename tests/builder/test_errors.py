@@ -113,7 +113,7 @@ def test_every_exception_of_the_builder_is_a_builder_error() -> None:
 
 def test_all_findings_are_kept_and_the_sentence_names_the_first() -> None:
     error = context_error('{"round_number": 0, "user_prompt": " ", "round_history": []}')
-    assert str(error) == "user_prompt: user_prompt cannot be empty"
+    assert str(error) == "user_prompt cannot be empty"
     assert error.field == "user_prompt"
     assert [(found["loc"], found["msg"]) for found in error.errors()] == [
         (("user_prompt",), "user_prompt cannot be empty"),
@@ -133,13 +133,13 @@ VALID = '"user_prompt":"u","round_number":1,"team_id":"t","team_name":"T","execu
         ("{}", "user_prompt: Field required", "user_prompt: この項目は必須です"),
         (
             '{"user_prompt": " "}',
-            "user_prompt: user_prompt cannot be empty",
-            "user_prompt: user_promptは空にできません",
+            "user_prompt cannot be empty",
+            "user_promptは空にできません",
         ),
         (
             '{"user_prompt":"u","round_number":0}',
-            "round_number: round_number must be >= 1",
-            "round_number: round_numberは1以上にしてください",
+            "round_number must be >= 1",
+            "round_numberは1以上にしてください",
         ),
         (
             f'{{{VALID},"round_history":[{{"round_number":1,"submission_content":"c","evaluation_score":"x"}}]}}',
