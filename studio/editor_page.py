@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.db.models import F
 from django.shortcuts import get_object_or_404
 
 from builder.defaults import DEFAULT_TEMPLATES
@@ -14,10 +13,11 @@ from builder.errors import JailError, Superseded
 from builder.variables import KINDS, VARIABLES, PromptKind, field_name
 from studio.editor_words import editor_words
 from studio.findings import Finding
-from studio.forms.editor import ViewForm
+from studio.forms.editor_view import EditorView
 from studio.language import reader_language
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.models.drafts import CopyReason, SentDraft
+from studio.models.preview_source import SavedText
 from studio.models.prompts import Templates
 from studio.previewing import Preview, preview
 from studio.situations import Situation, dialect_of, situation
@@ -86,7 +86,7 @@ class EditorPage:
         return [*self.findings, *(each for each in more if (each.kind, each.code, each.line) not in known)]
 
 
-def open_editor(prompt_set: PromptSet, person: User, view: ViewForm) -> EditorPage:
+def open_editor(prompt_set: PromptSet, person: User, view: EditorView) -> EditorPage:
     """The person's draft where it holds changes, else the newest version."""
     saved = prompt_set.latest
     draft = Draft.objects.of(prompt_set, person)
@@ -96,7 +96,7 @@ def open_editor(prompt_set: PromptSet, person: User, view: ViewForm) -> EditorPa
     return _page(prompt_set, person, view, saved, sent, changed=False)
 
 
-def editor_with(prompt_set: PromptSet, person: User, view: ViewForm, sent: SentDraft) -> EditorPage:
+def editor_with(prompt_set: PromptSet, person: User, view: EditorView, sent: SentDraft) -> EditorPage:
     """The page with a text that was just sent."""
     saved = prompt_set.latest
     base = _version(prompt_set, sent.base, saved)
@@ -109,8 +109,9 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
     text = page.sent.templates.by_kind[page.kind]
     topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
     try:
+        saved = SavedText(page.saved.number, page.saved.templates) if page.saved else None
         shown = preview(
-            page.prompt_set, page.saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
+            page.prompt_set, saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
         )
     except Superseded:
         return page
@@ -154,13 +155,6 @@ def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
     return base is None or base.templates != draft.templates
 
 
-def set_with_latest(slug: str) -> tuple[PromptSet, PromptVersion | None]:
-    """The set of that address and its newest version, in one query where it has one; else a 404."""
-    versions = PromptVersion.objects.select_related("prompt_set")
-    found = versions.filter(prompt_set__slug=slug, number=F("prompt_set__revision")).first()
-    return (found.prompt_set, found) if found else (get_object_or_404(PromptSet, slug=slug), None)
-
-
 def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     """The context of that address, if it is the set's or shared."""
     return get_object_or_404(SampleContext.objects.for_set(prompt_set), slug=slug)
@@ -175,14 +169,14 @@ def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) ->
 def _page(
     prompt_set: PromptSet,
     person: User,
-    view: ViewForm,
+    view: EditorView,
     saved: PromptVersion | None,
     sent: SentDraft,
     *,
     changed: bool,
 ) -> EditorPage:
     contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
-    slug = view.cleaned_data["context"]
+    slug = view.context
     if slug:
         chosen: SampleContext | None = chosen_context(prompt_set, slug)
     else:
@@ -193,8 +187,8 @@ def _page(
         saved=saved,
         sent=replace(sent, tab=sent.tab or secrets.token_urlsafe(9)),
         changed=changed,
-        kind=view.chosen_kind,
-        situation=situation(chosen, view.chosen_round),
+        kind=view.kind,
+        situation=situation(chosen, view.round),
         contexts=contexts,
         copies=list(DraftCopy.objects.filter(prompt_set=prompt_set, person=person)),
     )

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 from django.urls import reverse
@@ -10,15 +10,16 @@ from django.urls import reverse
 from builder import tokens
 from builder.dialect import Dialect
 from builder.diff import Diff, Section, compare
-from builder.errors import CoolingDown, DiffTooLarge, JailError, LimitExceeded, Superseded, TemplateFailure
+from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
 from builder.formatters import Values
 from builder.jail import Examination
 from builder.tokens import TokenCount
 from builder.variables import CURRENT_DATETIME, PromptKind
+from studio.examinations import examine
 from studio.findings import Finding
-from studio.jail import pool
 from studio.language import reader_language
-from studio.models import PromptSet, PromptVersion
+from studio.models import PromptSet
+from studio.models.preview_source import SavedText
 from studio.situations import Situation, dialect_of
 
 MOST_SHOWN = 200_000
@@ -134,7 +135,7 @@ class Preview:
 
 def preview(
     prompt_set: PromptSet,
-    saved: PromptVersion | None,
+    saved: SavedText | None,
     kind: PromptKind,
     text: str,
     situation: Situation,
@@ -147,7 +148,7 @@ def preview(
     values = situation.values(kind, dialect)
     blank = Preview(prompt_set, kind, situation, dialect, template=text)
     try:
-        examined = pool().examine(kind, text, values, dialect, owner=owner, topic=topic)
+        examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
         before = _saved_prompt(saved, kind, text, examined, values, dialect, owner)
     except Superseded:
         raise
@@ -168,7 +169,7 @@ def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
 
 
 def _saved_prompt(
-    saved: PromptVersion | None,
+    saved: SavedText | None,
     kind: PromptKind,
     text: str,
     examined: Examination,
@@ -182,23 +183,7 @@ def _saved_prompt(
     template = saved.templates.by_kind[kind]
     if template == text:
         return examined.text
-    try:
-        return _rendered(kind, template, tuple(values.items()), dialect, owner)
-    except (TemplateFailure, LimitExceeded):
-        return None
-
-
-# The saved side stays the same from pause to pause while somebody types.
-@lru_cache(maxsize=64)
-def _rendered(
-    kind: PromptKind, template: str, values: tuple[tuple[str, str | int], ...], dialect: Dialect, owner: str
-) -> str:
-    return pool().render(kind, template, dict(values), dialect, owner=owner)
-
-
-def forget_rendered() -> None:
-    """Empty the memory of saved versions' prompts."""
-    _rendered.cache_clear()
+    return examine(kind, template, values, dialect, owner=owner).text
 
 
 def _compared(before: str | None, after: str) -> Diff | None:

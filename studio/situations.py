@@ -55,11 +55,16 @@ def dialect_of(prompt_set: PromptSet) -> Dialect:
     return next((each for name, each in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
 
 
-def situation(context: SampleContext | None, number: int | None = None) -> Situation:
-    """The context at that round, or at its own where it has no such round."""
+def situation(
+    context: SampleContext | None, number: int | None = None, whole: RoundPromptContext | None = None
+) -> Situation:
+    """The context at that round, or at its own where it has no such round.
+
+    ``whole`` spares reading the context's data where that is done already.
+    """
     if context is None:
         return Situation()
-    whole = context.round_context
+    whole = whole or context.round_context
     rounds = tuple(rounds_of(whole))
     return Situation(
         context, whole, number if number is not None and number in rounds else rounds[-1], rounds

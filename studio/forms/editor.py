@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.variables import FIELDS, KINDS, PromptKind, field_name
+from builder.variables import FIELDS
 from studio.models.drafts import SentDraft
 from studio.models.prompts import Templates
 from studio.problems import Problem
@@ -111,46 +111,6 @@ class RevisionForm(forms.Form):
     """Which state of the draft a decision was made on."""
 
     revision = forms.IntegerField(min_value=0, max_value=_MOST)
-
-
-class ViewForm(forms.Form):
-    """Which template under which context and round the page shows; the buttons have names of their own."""
-
-    kind = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], required=False)
-    show = forms.ChoiceField(choices=[(kind, kind) for kind in KINDS], required=False)
-    context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False)
-    round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
-    go = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
-
-    @property
-    def chosen_kind(self) -> PromptKind:
-        found: PromptKind = self.cleaned_data["show"] or self.cleaned_data["kind"] or "team"
-        return found
-
-    @property
-    def chosen_round(self) -> int | None:
-        found: int | None = self.cleaned_data["go"] or self.cleaned_data["round"]
-        return found
-
-
-class PreviewForm(ViewForm):
-    """A text to look at. It goes to the jail as it is: what is wrong with it, the check says best."""
-
-    tab = forms.RegexField(r"\A[-\w]{0,40}\Z", required=False)
-    seq = forms.IntegerField(min_value=0, max_value=_MOST, required=False)
-
-    def clean(self) -> dict[str, Any]:
-        if field_name(self._kind()) not in self.data:
-            raise ValidationError(incomplete(field_name(self._kind())))
-        return self.cleaned_data
-
-    def _kind(self) -> PromptKind:
-        found: PromptKind = self.cleaned_data.get("show") or self.cleaned_data.get("kind") or "team"
-        return found
-
-    @property
-    def text(self) -> str:
-        return lines_of(self.data[field_name(self.chosen_kind)])
 
 
 def refuse_other_encodings(request: HttpRequest) -> None:

@@ -13,7 +13,8 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import JailError
 from studio.editor_page import EditorPage, editor_with, not_saved, open_editor, with_preview
 from studio.findings import Finding
-from studio.forms.editor import ViewForm, read_draft, read_or_refuse
+from studio.forms.editor import read_draft
+from studio.forms.editor_view import read_view
 from studio.models import Draft, PromptSet
 from studio.models.drafts import DraftConflict
 from studio.people import person_of
@@ -27,7 +28,7 @@ def prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
     """The three templates of a set, as the person's draft has them."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     person = person_of(request)
-    page = open_editor(prompt_set, person, read_or_refuse(ViewForm(request.GET)))
+    page = open_editor(prompt_set, person, read_view(request.GET))
     return editor_page(request, with_preview(page, person))
 
 
@@ -42,7 +43,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form, person, now = read_draft(request), person_of(request), timezone.now()
-    page = editor_with(prompt_set, person, read_or_refuse(ViewForm(request.POST)), form.sent)
+    page = editor_with(prompt_set, person, read_view(request.POST), form.sent)
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)

@@ -6,9 +6,11 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from builder.errors import Superseded
-from studio.editor_page import chosen_context, editor_with, preview_topic, set_with_latest, with_preview
-from studio.forms.editor import DraftForm, PreviewForm, read_or_refuse, refuse_other_encodings
+from studio.editor_page import editor_with, preview_topic, with_preview
+from studio.forms.editor import DraftForm, read_or_refuse, refuse_other_encodings
+from studio.forms.editor_view import EditorView, read_view, sent_text
 from studio.models import PromptSet
+from studio.models.preview_source import preview_source
 from studio.people import person_of
 from studio.previewing import Preview, preview
 from studio.situations import situation
@@ -19,11 +21,11 @@ from studio.views.editor import editor_page
 def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of the page for htmx; the whole page with the text that was sent for a plain form."""
     refuse_other_encodings(request)
-    form = read_or_refuse(PreviewForm(request.POST))
+    view = read_view(request.POST)
     if request.headers.get("HX-Request") != "true":
-        return _whole_page(request, slug, form)
+        return _whole_page(request, slug, view)
     try:
-        shown = _preview(request, slug, form)
+        shown = _preview(request, slug, view)
     except Superseded:
         # The newer one's answer is on its way; this one must not come after it.
         return HttpResponse(status=204)
@@ -31,7 +33,7 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "preview": shown,
         "findings": shown.findings,
-        "seq": form.cleaned_data["seq"] or 0,
+        "seq": view.seq,
         "part": True,
     }
     response = HttpResponse(render_to_string("prompts/_preview.html", context), status=shown.status)
@@ -40,25 +42,22 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _preview(request: HttpRequest, slug: str, form: PreviewForm) -> Preview:
-    prompt_set, saved = set_with_latest(slug)
-    slug = form.cleaned_data["context"]
-    context = chosen_context(prompt_set, slug) if slug else None
-    kind = form.chosen_kind
+def _preview(request: HttpRequest, slug: str, view: EditorView) -> Preview:
+    source = preview_source(slug, view.context)
     return preview(
-        prompt_set,
-        saved,
-        kind,
-        form.text,
-        situation(context, form.chosen_round),
+        source.prompt_set,
+        source.saved,
+        view.kind,
+        sent_text(request.POST, view.kind),
+        situation(source.context, view.round, source.whole),
         owner=str(person_of(request).pk),
-        topic=preview_topic(prompt_set, kind, form.cleaned_data["tab"]),
+        topic=preview_topic(source.prompt_set, view.kind, view.tab),
     )
 
 
-def _whole_page(request: HttpRequest, slug: str, form: PreviewForm) -> HttpResponse:
+def _whole_page(request: HttpRequest, slug: str, view: EditorView) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     person = person_of(request)
     sent = read_or_refuse(DraftForm(request.POST)).sent
-    page = with_preview(editor_with(prompt_set, person, form, sent), person)
+    page = with_preview(editor_with(prompt_set, person, view, sent), person)
     return editor_page(request, page, page.preview.status if page.preview else 200)

@@ -12,6 +12,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
+import studio.examinations
+import studio.saving
+from builder.jail import JailPool
+
 
 @pytest.fixture(autouse=True)
 def english() -> Iterator[None]:
@@ -46,3 +50,13 @@ def demo(db: None, demo_folder: Path) -> Path:
 
     load_demo(demo_folder)
     return demo_folder
+
+
+@pytest.fixture
+def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
+    """A small jail for one test: whom it makes wait is nobody in the next one."""
+    with JailPool(size=1, spares=1) as own:
+        for module in (studio.examinations, studio.saving):
+            monkeypatch.setattr(module, "pool", lambda: own)
+        studio.examinations.forget()
+        yield own

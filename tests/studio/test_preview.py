@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+import studio.examinations
 import studio.previewing
 from builder.errors import Superseded
 from builder.jail import JailPool, Limits
@@ -96,7 +97,7 @@ def test_no_environment_variable_is_read(
 def test_nothing_is_stored_by_previewing(
     prompt_set: PromptSet, signed_in: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(5) as queries:
+    with django_assert_max_num_queries(4) as queries:
         ask(signed_in, team="new text\n{{ user_prompt }}")
     assert not [each for each in queries.captured_queries if not each["sql"].startswith("SELECT")]
     signed_in.post(PREVIEW, fields(team="new text", context="third"))
@@ -148,7 +149,9 @@ def test_a_prompt_that_cannot_be_made_here_says_why(prompt_set: PromptSet, signe
     assert 'data-state="problems"' in page and "Jinja2 template error" in page
 
 
-def test_a_limit_is_named_and_the_next_preview_works(prompt_set: PromptSet, signed_in: Client) -> None:
+def test_a_limit_is_named_and_the_next_preview_works(
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
+) -> None:
     page = ask(signed_in, team="a\n" + SLOW)
     assert "Stopped at the time limit: this took longer than 1 s" in page
     assert prompt(ask(signed_in)) == "# Task\ncount the stars\nRound 3"
@@ -210,7 +213,8 @@ def test_a_plain_tab_button_shows_the_other_template_and_loses_nothing(
 
 
 def use(pool: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio.previewing, "pool", lambda: pool)
+    monkeypatch.setattr(studio.examinations, "pool", lambda: pool)
+    studio.examinations.forget()
 
 
 def test_a_stopped_jail_is_said_calmly(
@@ -263,7 +267,7 @@ def test_the_saved_side_is_rendered_once_for_many_previews(
 ) -> None:
     with JailPool(size=1, spares=1) as pool:
         use(pool, monkeypatch)
-        studio.previewing.forget_rendered()
+        studio.examinations.forget()
         for number in range(5):
             ask(signed_in, team=f"{TEAM}{number}\n")
         assert pool.stats().jobs == 6

@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-import studio.previewing
+import studio.examinations
 import studio.saving
 from builder.jail import JailPool
 from studio.models import Draft, PromptSet, PromptVersion
@@ -117,7 +117,7 @@ def test_the_evaluator_and_the_judgment_are_tried_too(prompt_set: PromptSet, per
 
 
 def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
-    prompt_set: PromptSet, signed_in: Client
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
 ) -> None:
     make_context("three", rounds=3)
     text = "x\n{% if round_number == 2 %}" + SLOW + "{% endif %}\n"
@@ -142,7 +142,7 @@ def test_with_the_jail_stopped_nothing_is_saved_and_the_draft_is_kept(
 ) -> None:
     stopped = JailPool()
     stopped.close()
-    for module in (studio.saving, studio.previewing):
+    for module in (studio.saving, studio.examinations):
         monkeypatch.setattr(module, "pool", lambda: stopped)
     answer = signed_in.post(SAVE, fields(team="changed\n", message="m"))
     page = answer.content.decode()
