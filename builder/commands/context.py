@@ -8,6 +8,10 @@ from builder.commands import terminal
 from builder.commands.arguments import Subcommands
 from builder.commands.store import opened
 from builder.dialect import MIXSEEK
+from builder.formatters import Values
+from builder.leaderboard import Renderer
+from builder.render import render
+from builder.settings import load_settings
 
 
 def add_to(commands: Subcommands) -> None:
@@ -29,8 +33,23 @@ def add_to(commands: Subcommands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     # A stored round was ranked by the released MixSeek, whatever dialect it is rendered in now.
     with opened(arguments.workspace, MIXSEEK) as store:
-        rebuilt = store.rebuild(arguments.execution, arguments.team, arguments.round, arguments.kind)
+        rebuilt = store.rebuild(
+            arguments.execution,
+            arguments.team,
+            arguments.round,
+            arguments.kind,
+            renderer=_team_template(arguments.workspace),
+        )
     # `render` ignores the clock of the delivery, but a person needs it for --now.
     document = rebuilt.context.model_dump(mode="json") | {"delivered_at": rebuilt.delivered_at.isoformat()}
     terminal.write_exactly(json.dumps(document, ensure_ascii=False, indent=2) + "\n")
     return 0
+
+
+def _team_template(workspace: Path) -> Renderer:
+    """The workspace's own: while a run goes on, its task can only be read out of what this made of it."""
+
+    def as_delivered(values: Values) -> str:
+        return render("team", load_settings(workspace, MIXSEEK).team_user_prompt, values, MIXSEEK)
+
+    return as_delivered

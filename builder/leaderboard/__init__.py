@@ -2,6 +2,7 @@
 
 from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.progress import Progress, read_progress
+from builder.leaderboard.rebuild import Renderer
 from builder.leaderboard.records import (
     DeliveredPrompt,
     Execution,
@@ -26,6 +27,7 @@ __all__ = [
     "Metric",
     "Progress",
     "RebuiltRound",
+    "Renderer",
     "Retries",
     "RoundRecord",
     "database_path",

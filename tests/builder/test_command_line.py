@@ -424,6 +424,14 @@ def test_context_for_the_judgment_holds_the_round_itself(run: Run, played: Path)
     assert seen == {"team": [1], "judgment": [1, 2]}
 
 
+def test_context_of_a_run_that_goes_on_takes_the_task_out_of_its_prompt(run: Run, played: Path) -> None:
+    with AggregationStore(played) as store:
+        going_on = next(each.execution_id for each in store.executions() if each.state != "completed")
+    code, given, _ = run("context", played, going_on, "team-001", 1)
+    assert code == 0
+    assert json.loads(given)["user_prompt"] == "続いている調査"
+
+
 def test_unknown_round_says_so(run: Run, played: Path) -> None:
     done = json.loads(run("leaderboard", played, "--format", "json")[1])[-1]["execution_id"]
     code, out, err = run("context", played, done, "nobody", "1")
