@@ -146,10 +146,12 @@ def compare_page(
     left, right = sides(prompt_set, person, old, new)
     contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
     slug = form.cleaned_data["context"]
-    if slug:
-        chosen: SampleContext | None = chosen_context(prompt_set, slug)
-    else:
-        # The set's own before the shared ones.
-        chosen = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
     seen = situation(chosen, form.cleaned_data["round"])
     return ComparePage(prompt_set, left, right, form, contexts, seen, person)
+
+
+def _telling(contexts: Sequence[SampleContext]) -> SampleContext | None:
+    """Where nobody chose: one of the set's own before the shared ones, that with the most rounds."""
+    own = [each for each in contexts if each.prompt_set_id is not None]
+    return max(own or contexts, key=lambda each: each.round_context.round_number, default=None)

@@ -1,6 +1,7 @@
 """Lines of a comparison as HTML: what changed in them stands in <ins> or <del>."""
 
 from django import template
+from django.http import HttpRequest, QueryDict
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
@@ -43,21 +44,41 @@ def added(line: Line) -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
-    """The page's query with these rows unfolded, beside those that are already."""
-    query = context["request"].GET.copy()
-    query.pop("rows", None)
-    query.appendlist("open", _address(stretch, kind))
-    return f"?{query.urlencode()}"
+def address(context: template.RequestContext, path: str = "", **changes: object) -> str:
+    """This page's address, or that of another one, with some of its query changed and nothing unfolded."""
+    query = _query(context)
+    query.pop("open", None)
+    for name, value in changes.items():
+        if value is None:
+            query.pop(name, None)
+        else:
+            query[name] = str(value)
+    path = path or context["request"].path
+    return f"{path}?{query.urlencode()}" if query else path
 
 
 @register.simple_tag(takes_context=True)
-def rows_url(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+    """This page's address with these rows unfolded, beside those that are already."""
+    query = _query(context)
+    query.appendlist("open", _rows(stretch, kind))
+    return f"{context['request'].path}?{query.urlencode()}#{kind}-rows-{stretch.start}"
+
+
+@register.simple_tag(takes_context=True)
+def rows_alone(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
     """Where these rows alone are, for a page that is open already."""
-    query = context["request"].GET.copy()
-    query["rows"] = _address(stretch, kind)
+    query = _query(context)
+    query["rows"] = _rows(stretch, kind)
     return f"{context['request'].path}?{query.urlencode()}"
 
 
-def _address(stretch: Stretch, kind: PromptKind) -> str:
+def _query(context: template.RequestContext) -> QueryDict:
+    request: HttpRequest = context["request"]
+    query = request.GET.copy()
+    query.pop("rows", None)
+    return query
+
+
+def _rows(stretch: Stretch, kind: PromptKind) -> str:
     return f"{kind}.{stretch.start}-{stretch.stop}"

@@ -1,0 +1,185 @@
+"""What changed? From the history to the word that changed, and to the rounds that it shows in."""
+
+import re
+
+import pytest
+from django.contrib.auth.models import User
+from django.urls import reverse
+from django.utils import timezone
+from playwright.sync_api import Browser, Page, expect
+
+from studio.models import PromptSet
+from studio.models.prompts import Templates
+from studio.models.signin import issue_link_token
+from tests.browser.conftest import Watch
+
+PAIR = "/prompts/research-team/compare/4...5"
+
+
+def press(page: Page, key: str) -> None:
+    """A key, once the page's scripts listen."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
+def change(page: Page, number: int) -> None:
+    """The change with that number is where the reader is."""
+    row = page.locator("[data-change][aria-current]")
+    expect(row).to_have_count(1)
+    expect(row).to_be_focused()
+    expect(row).to_be_in_viewport()
+    expect(page.locator("[data-changes] output")).to_contain_text(f"Change {number} of ")
+
+
+def test_what_changed_by_keys_alone(page: Page, server: str) -> None:
+    page.goto("/prompts/research-team/")
+    press(page, "c")
+    expect(page).to_have_url(server + PAIR)
+    press(page, "n")
+    change(page, 1)
+    row = page.locator("[data-change][aria-current]")
+    expect(row.locator("del")).to_have_text("履暦")
+    expect(row.locator("ins")).to_have_text("履歴")
+    expect(page).to_have_url(f"{server}{PAIR}#team-1")
+
+    press(page, "r")
+    expect(page.get_by_text("Rounds 3, 4, 5 change, the others do not.")).to_be_visible()
+    context = page.get_by_label("Sample context")
+    context.focus()
+    page.keyboard.type("Round 3")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Only round 3 changes.")).to_be_visible()
+    cells = page.locator(".overview tbody tr").first.locator("td")
+    expect(cells).to_have_text([re.compile("= same"), re.compile("= same"), re.compile(r"\+1 −1")])
+
+    press(page, "2")
+    expect(page.get_by_text("The template changed, this prompt did not.")).to_be_visible()
+    press(page, "3")
+    expect(page.locator("#team .panel-head")).to_contain_text("Round 3 without ranking, round 3")
+    press(page, "n")
+    change(page, 1)
+
+
+def test_keys_lead_through_all_changes_and_stay_at_the_ends(page: Page) -> None:
+    page.goto("/prompts/research-team/compare/3...4")
+    total = int(page.locator("[data-changes]").get_attribute("data-total") or 0)
+    assert total > 3
+    for number in range(1, total + 1):
+        press(page, "n")
+        change(page, number)
+    press(page, "n")
+    change(page, total)
+    expect(page.locator("[data-change][aria-current]")).to_have_attribute("id", re.compile("^judgment-"))
+    press(page, "k")
+    change(page, total - 1)
+    press(page, "j")
+    change(page, total)
+    page.get_by_role("button", name="Previous change").click()
+    change(page, total - 1)
+
+
+def test_a_link_to_a_change_goes_on_from_there(page: Page) -> None:
+    page.goto("/prompts/research-team/compare/3...4#judgment-2")
+    press(page, "n")
+    expect(page.locator("[data-change][aria-current]")).to_have_attribute("id", "judgment-3")
+
+
+def test_folds_open_in_place(page: Page, server: str) -> None:
+    page.goto(PAIR)
+    fold = page.locator("#team .held a").first
+    lines = page.locator("#team tr.equal")
+    before = lines.count()
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#team-rows-0")).to_have_count(0)
+    assert lines.count() > before
+    expect(page).to_have_url(server + PAIR)
+    press(page, "u")
+    expect(page.locator(".held")).to_have_count(0)
+    press(page, "u")
+    expect(page.locator(".held").first).to_be_visible()
+
+
+def test_keys_swap_the_sides_and_ignore_whitespace(page: Page, server: str) -> None:
+    page.goto(PAIR)
+    press(page, "s")
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/5...4")
+    press(page, "w")
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/5...4?w=on")
+    press(page, "w")
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/5...4")
+
+
+def test_other_versions_are_chosen_by_a_form(page: Page, server: str) -> None:
+    page.goto(PAIR)
+    page.get_by_label("First version").fill("2")
+    page.get_by_label("Second version").fill("v3")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/2...3")
+
+
+@pytest.fixture
+def long_set(server: str) -> str:
+    """A set whose second version changed every second line of thousands."""
+    author, now = User.objects.order_by("pk")[0], timezone.now()
+    made, _new = PromptSet.objects.get_or_create(
+        slug="long", defaults={"name": "Long", "created_at": now, "changed_at": now}
+    )
+    for number in range(made.revision, 2):
+        words = ("one", "other")[number]
+        text = "".join(f"a line {n} with {words if n % 2 else 'no'} change\n" for n in range(1500))
+        texts = Templates(text, text, "Go on?\n")
+        made.save_version(texts, base=number, message=words, author=author, at=now)
+    return "/prompts/long/compare/1...2"
+
+
+def test_changes_that_were_held_back_are_fetched_on_the_way(page: Page, long_set: str) -> None:
+    page.goto(f"{long_set}#team-500")
+    expect(page.locator("#team-500")).to_be_in_viewport()
+    expect(page.locator("#team-501")).to_have_count(0)
+    press(page, "n")
+    expect(page.locator("#team-501")).to_be_focused()
+    press(page, "n")
+    change(page, 502)
+
+
+def test_without_javascript_it_is_links_and_forms(
+    browser: Browser, server: str, watch: Watch, long_set: str
+) -> None:
+    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
+    watch.attach(context)
+    page = context.new_page()
+    page.goto(reverse("signin-link", args=[issue_link_token()]))
+    page.goto("/prompts/research-team/")
+    page.get_by_label("First: version 4").check()
+    page.get_by_label("Second: version 5").check()
+    page.get_by_role("button", name="Compare the chosen").click()
+    expect(page).to_have_url(server + PAIR)
+    expect(page.locator("del")).to_have_text("履暦")
+    expect(page.get_by_role("button", name="Next change")).to_have_count(0)
+
+    page.locator("#team .held a").first.click()
+    expect(page.locator("#team-rows-0")).to_have_count(0)
+    page.get_by_role("link", name="Rendered prompts").click()
+    page.get_by_label("Sample context").select_option("no-ranking")
+    page.get_by_role("button", name="Show").click()
+    expect(page.get_by_text("Only round 3 changes.")).to_be_visible()
+    page.get_by_role("link", name="Round 1").click()
+    expect(page.get_by_text("The template changed, this prompt did not.")).to_be_visible()
+    page.get_by_role("link", name="Swap sides").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("v5 → v4")
+
+    page.goto(long_set)
+    page.locator("#team [data-more]").click()
+    expect(page.locator("#team-750")).to_be_attached()
+    context.close()
+
+
+def test_on_paper_there_are_no_controls_and_nothing_is_cut_off(page: Page) -> None:
+    page.goto(PAIR)
+    page.emulate_media(media="print")
+    expect(page.locator("del")).to_be_visible()
+    for control in (".compare-pick", ".compare-modes", "[data-step]", ".side"):
+        expect(page.locator(control).first).to_be_hidden()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
