@@ -22,8 +22,9 @@ EMPTY = message(
 )
 NO_ELSE = message(
     "check-no-else",
-    "This `… if …` has no `else`: where the condition is false, the prompt cannot be made.",
-    "この `… if …` には `else` がありません。条件が偽のとき、プロンプトを作れません。",
+    "This `… if …` has no `else`: where the condition is false it prints nothing, and fails where it is used"
+    " further.",
+    "この `… if …` には `else` がありません。条件が偽のときは何も表示されず、値として使うと失敗します。",
     fix_en="Add `else ''`.",
     fix_ja="`else ''` を付けてください。",
 )

@@ -31,7 +31,7 @@ UNKNOWN_KEY_LIKE = message(
     "Unknown key: {key}; MixSeek ignores it",
     "不明なキーです: {key}（MixSeekは無視します）",
     fix_en="Did you mean {meant}?",
-    fix_ja="{meant} ではありませんか?",
+    fix_ja="{meant} ではありませんか？",
 )
 IN_TEMPLATE = message(
     "file-in-template",

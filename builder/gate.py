@@ -194,7 +194,8 @@ class _Inspection:
 
     def _key(self, owner: nodes.Node, key: str) -> None:
         if isinstance(owner, nodes.Name) and owner.name in self.bindings.declared:
-            self.refuse(refuse.NO_PARTS, name=owner.name, key=key)
+            code = refuse.NO_PARTS_A_FILTER if key in FILTERS else refuse.NO_PARTS
+            self.refuse(code, name=owner.name, key=key)
         elif key in PYTHON_ATTRIBUTES:
             code = refuse.METHOD_UNCALLED if key in METHODS else refuse.KEY
             self.refuse(code, name=key)

@@ -158,7 +158,15 @@ _METHOD_CHANGES = message(
     fix_en="Make a new list: `{% set names = names + ['new'] %}`; inside a loop, keep it in a `namespace`.",
     fix_ja="`{% set names = names + ['new'] %}` と新しく作り、ループの中では `namespace` に入れてください。",
 )
+_METHOD_STRIP = message(
+    "gate-method-strip",
+    "The method `{name}()` is not allowed.",
+    "メソッド `{name}()` は使えません。",
+    fix_en="Use `strip()`, or `|trim`.",
+    fix_ja="`strip()` か `|trim` を使ってください。",
+)
 METHODS: Mapping[str, str] = {
+    **dict.fromkeys(("lstrip", "rstrip"), _METHOD_STRIP),
     **dict.fromkeys(("items", "keys", "values"), _METHOD_ITEMS),
     "get": _METHOD_GET,
     **dict.fromkeys(
@@ -188,12 +196,21 @@ NO_PARTS = message(
     fix_en="Write `{{ {name} }}`.",
     fix_ja="`{{ {name} }}` と書いてください。",
 )
+NO_PARTS_A_FILTER = message(
+    "gate-no-parts-a-filter",
+    "`{name}` is a plain value and has no part `{key}`.",
+    "`{name}` は単純な値なので、`{key}` という部分はありません。",
+    fix_en="Write `{{ {name}|{key} }}`.",
+    fix_ja="`{{ {name}|{key} }}` と書いてください。",
+)
 SUBSCRIPT = message(
     "gate-subscript",
     "In square brackets only a number, a slice or a fixed text is allowed.",
     "角括弧の中に書けるのは、数値・スライス・決まった文字列だけです。",
-    fix_en="For a number that is computed, write `[…|int]`; instead of a computed key, use {% if %}.",
-    fix_ja="計算した数値なら `[…|int]` と書いてください。キーを計算する代わりに {% if %} を使ってください。",
+    fix_en="For a number that is computed, write `[…|int]`; to go through a dictionary,"
+    " `{% for key, value in table|items %}`; to choose from it, {% if %}.",
+    fix_ja="計算した数値なら `[…|int]`、辞書を順に見るなら `{% for key, value in table|items %}`、"
+    "選ぶなら {% if %} を使ってください。",
 )
 CALL = message(
     "gate-call",

@@ -71,6 +71,18 @@ NO_MACRO = message(
     fix_ja="使う前に `{% macro {name}() %}…{% endmacro %}` で定義してください。",
 )
 
+NO_FUNCTION = message(
+    "scope-no-function",
+    "There is no function `{name}`.",
+    "`{name}` という関数はありません。",
+    fix_en="Write it as a filter: `…|{filter}`.",
+    fix_ja="`…|{filter}` のように、フィルタとして書いてください。",
+)
+
+_AS_FILTERS = {"len": "length", "str": "string", "sorted": "sort", "reversed": "reverse"} | {
+    name: name for name in ("abs", "float", "int", "list", "max", "min", "round", "sum")
+}
+"""Python's functions that people write out of habit."""
 _MOST_SUGGESTIONS = 50
 
 
@@ -231,7 +243,10 @@ class _Walk:
             self._name(name, node.lineno, scope)
             return
         if not known:
-            self.report(NO_MACRO, node.node.lineno, name=name)
+            if name in _AS_FILTERS:
+                self.report(NO_FUNCTION, node.node.lineno, name=name, filter=_AS_FILTERS[name])
+            else:
+                self.report(NO_MACRO, node.node.lineno, name=name)
             return
         self._name(name, node.node.lineno, scope)
         for macro in self.bindings.macros.get(name, []):

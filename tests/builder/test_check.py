@@ -4,9 +4,11 @@ import pytest
 
 from builder.check import check
 from builder.defaults import DEFAULT_TEMPLATES
+from builder.errors import UndefinedFailure
 from builder.messages import MESSAGES
 from builder.problems import Problem
-from builder.variables import KINDS, PromptKind
+from builder.render import render
+from builder.variables import KINDS, PromptKind, sample_values
 
 
 def said(problems: list[Problem]) -> list[tuple[str, int, int | None, str]]:
@@ -90,12 +92,17 @@ def test_filter_blocks_are_hints_too() -> None:
 
 
 def test_if_without_else_is_a_warning() -> None:
+    values = sample_values("team")
+    assert render("team", "[{{ 'late' if round_number > 3 }}]", values) == "[]"
+    with pytest.raises(UndefinedFailure):
+        render("team", "{{ ('late' if round_number > 3) + '!' }}", values)
     assert said(check("team", "\n{{ 'late' if round_number > 3 }}")) == [
         (
             "warning",
             2,
             4,
-            "This `… if …` has no `else`: where the condition is false, the prompt cannot be made.",
+            "This `… if …` has no `else`: where the condition is false it prints nothing, and fails where it"
+            " is used further.",
         )
     ]
 

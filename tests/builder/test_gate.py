@@ -77,7 +77,19 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             "{{ user_prompt.upper }}",
             15,
             "`user_prompt` is a plain value and has no part `upper`.",
+            "Write `{{ user_prompt|upper }}`.",
+        ),
+        (
+            "{{ user_prompt.text }}",
+            15,
+            "`user_prompt` is a plain value and has no part `text`.",
             "Write `{{ user_prompt }}`.",
+        ),
+        (
+            "{{ user_prompt.rstrip() }}",
+            15,
+            "The method `rstrip()` is not allowed.",
+            "Use `strip()`, or `|trim`.",
         ),
         (
             "{{ 'a'.upper }}",
@@ -114,7 +126,8 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             "{{ 'a'['b' ~ 'c'] }}",
             7,
             "In square brackets only a number, a slice or a fixed text is allowed.",
-            "For a number that is computed, write `[…|int]`; instead of a computed key, use {% if %}.",
+            "For a number that is computed, write `[…|int]`; to go through a dictionary,"
+            " `{% for key, value in table|items %}`; to choose from it, {% if %}.",
         ),
         (
             "{{ 'a b'.split()|map('upper')|join }}",

@@ -162,6 +162,7 @@ def test_names_that_have_a_value_are_accepted(template: str) -> None:
             "`m` has no value here: it is set in line 2, later or inside another block.",
         ),
         ("{{ m() }}", "There is no macro `m` at this point."),
+        ("{{ len(user_prompt) }}", "There is no function `len`."),
         ("{{ loop.index }}", "`loop` exists only inside a {% for %} loop."),
         ("{% for i in 'a' %}{% endfor %}{{ loop.index }}", "`loop` exists only inside a {% for %} loop."),
         ("{% for i in 'a' if loop.first %}{% endfor %}", "`loop` exists only inside a {% for %} loop."),
