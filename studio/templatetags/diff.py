@@ -1,46 +1,33 @@
-"""Lines of a comparison as HTML: what changed in them stands in <ins> or <del>."""
+"""The pieces of a comparison's page: its lines, and the addresses that differ from its own in one thing."""
 
 from django import template
 from django.http import HttpRequest, QueryDict
-from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from builder.diff import Line
 from builder.variables import PromptKind
+from studio.marked_lines import marked, shown
 from studio.stretches import Stretch
 
 register = template.Library()
 
 
-def _text(text: str) -> str:
-    # A browser takes a carriage return for a line's end, and shows a new line instead of a loss.
-    return escape(text.replace("\r", "␍"))
-
-
-def _marked(line: Line, tag: str) -> SafeString:
-    pieces = [
-        f"<{tag}>{_text(segment.text)}</{tag}>" if segment.changed else _text(segment.text)
-        for segment in line.segments
-    ]
-    return mark_safe("".join(pieces))  # every piece is escaped above
-
-
 @register.filter
 def plain(line: Line) -> SafeString:
     """A line that is the same on both sides."""
-    return mark_safe(_text(line.text))  # escaped
+    return mark_safe(shown(line.text))
 
 
 @register.filter
 def removed(line: Line) -> SafeString:
     """A line of the old side."""
-    return _marked(line, "del")
+    return mark_safe(marked(line, "del"))
 
 
 @register.filter
 def added(line: Line) -> SafeString:
     """A line of the new side."""
-    return _marked(line, "ins")
+    return mark_safe(marked(line, "ins"))
 
 
 @register.simple_tag(takes_context=True)

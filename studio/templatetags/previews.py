@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
-from builder.diff import Line
+from studio.marked_lines import marked, shown
 from studio.previewing import Change, Preview
 
 register = template.Library()
@@ -58,16 +58,9 @@ def _rows(change: Change) -> Iterator[str]:
             continue
         for row in section.rows:
             if row.kind == "equal" and row.right:
-                yield f'<p class="row"><span class="sign"> </span>{escape(row.right.text)}</p>'
+                yield f'<p class="row"><span class="sign"> </span>{shown(row.right.text)}</p>'
                 continue
             if row.left:
-                yield f'<p class="row removed"><span class="sign">−</span>{_marked(row.left, "del")}</p>'
+                yield f'<p class="row removed"><span class="sign">−</span>{marked(row.left, "del")}</p>'
             if row.right:
-                yield f'<p class="row added"><span class="sign">+</span>{_marked(row.right, "ins")}</p>'
-
-
-def _marked(line: Line, tag: str) -> str:
-    return "".join(
-        f"<{tag}>{escape(segment.text)}</{tag}>" if segment.changed else escape(segment.text)
-        for segment in line.segments
-    )
+                yield f'<p class="row added"><span class="sign">+</span>{marked(row.right, "ins")}</p>'
