@@ -22,6 +22,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.relative_to(config.rootpath).parts:
             item.add_marker("browser")
+            # Shared out to several processes, they still run in one: they use one studio and one browser.
+            item.add_marker(pytest.mark.xdist_group("browser"))
     if config.getoption("--no-browser"):
         left_out = [item for item in items if item.get_closest_marker("browser")]
         config.hook.pytest_deselected(items=left_out)
