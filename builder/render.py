@@ -152,7 +152,7 @@ def render_capped(
 def _carriable(output: str) -> str:
     """The output, unless a template made half a character: no model, file or pipe takes one."""
     try:
-        output.encode("utf-16-le")  # refuses what UTF-8 does, in half the time
+        output.encode("utf-16")  # refuses what UTF-8 does, in half the time, and needs no codec loaded
     except UnicodeEncodeError as error:  # '%c' % 55296
         raise TemplateFailure(TEMPLATE, reason=NOT_TEXT) from error
     return output
