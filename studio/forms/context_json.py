@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from builder.errors import FieldProblem, field_problems
 from builder.models import EvaluatorPromptContext, RoundPromptContext
 from studio.context_text import SINGLE, dotted
-from studio.forms.contexts import AboutForm
+from studio.forms.contexts import AboutForm, own_label
 from studio.forms.editor import lines_of
 from studio.language import reader_language
 from studio.models import SampleContext
@@ -59,7 +59,7 @@ class ContextJsonForm(AboutForm):
             handed_in = self.cleaned_data.get("handed_in", "")
             self.submission = lines_of(handed_in) if handed_in.strip() else self._submission(told)
         except pydantic.ValidationError as error:
-            problems = field_problems(error, reader_language(), dotted)
+            problems = field_problems(error, reader_language(), own_label)
         except _NoSubmission:
             self.add_error(
                 "handed_in", _("The JSON does not say what the team hands in in this round: write it here.")

@@ -116,11 +116,15 @@ class AboutForm(forms.Form):
 
     @property
     def problems(self) -> list[tuple[forms.BoundField, str, str]]:
-        """Each field with a problem, what it is called, and the problem."""
+        """Each field with a problem, what it is called, and the problem; in the order of the page."""
         return [
-            (self[name], label_of(path_of(name)) if "." in name else str(self[name].label), str(errors[0]))
-            for name, errors in self.errors.items()
-            if name in self.fields
+            (
+                self[name],
+                label_of(path_of(name)) if "." in name else str(self[name].label),
+                str(self.errors[name][0]),
+            )
+            for name in self.fields
+            if name in self.errors
         ]
 
     def focus(self, name: str) -> None:
@@ -128,9 +132,9 @@ class AboutForm(forms.Form):
         self.fields[name].widget.attrs["autofocus"] = True
 
     def focus_first_problem(self) -> None:
-        """In the order of the page."""
-        if first := next((name for name in self.fields if name in self.errors), None):
-            self.focus(first)
+        """The one nearest to the top."""
+        if problems := self.problems:
+            self.focus(problems[0][0].name)
 
 
 class TypedField(forms.CharField):
@@ -197,13 +201,13 @@ class ContextForm(AboutForm):
         try:
             self.round = RoundPromptContext.model_validate(raw)
         except pydantic.ValidationError as error:
-            for problem in field_problems(error, reader_language(), _own_label):
+            for problem in field_problems(error, reader_language(), own_label):
                 self._complain(problem)
         self.submission = self.cleaned_data.get("submission", "")
         try:
             EvaluatorPromptContext(user_query="-", submission=self.submission)
         except pydantic.ValidationError as error:
-            for problem in field_problems(error, reader_language(), _own_label):
+            for problem in field_problems(error, reader_language(), own_label):
                 self._complain(problem)
         return self.cleaned_data
 
@@ -242,7 +246,7 @@ class ContextForm(AboutForm):
         return {column: value for column, value in row.items() if value != "" or column in texts}
 
 
-def _own_label(path: Path) -> str:
+def own_label(path: Path) -> str:
     """The label beside the field: that it is in the third row, one sees there."""
     match path:
         case (str() as rows, int(), str() as column, *_rest) if column in COLUMNS.get(rows, {}):

@@ -1,9 +1,23 @@
 """What a browser sends from the form of a sample context."""
 
+import re
 from typing import Any
 
 from studio.context_text import ContextText
-from studio.models import SampleContext
+from studio.models import PromptSet, SampleContext
+from tests.studio.clock import NOW
+
+NEW, NEW_JSON = "/contexts/new/", "/contexts/new/json/"
+JAPANESE = {"Accept-Language": "ja"}
+
+ROUND_2: dict[str, Any] = {
+    "user_prompt": "Count the stars",
+    "round_number": 2,
+    "round_history": [{"round_number": 1, "submission_content": "Many", "evaluation_score": 60}],
+    "team_id": "t",
+    "team_name": "T",
+    "execution_id": "e",
+}
 
 ABOUT = {"name": "Third of four", "prompt_set": "", "description": "Behind by a little"}
 SINGLE = {
@@ -53,3 +67,25 @@ def form_of(context: SampleContext, **more: Any) -> dict[str, Any]:
     text = ContextText.of(context.values)
     marks = {rows: [str(index) for index in range(len(each))] for rows, each in text.rows.items()}
     return {**text.data, **marks, "revision": context.revision} | more
+
+
+def make_set(slug: str, **more: Any) -> PromptSet:
+    return PromptSet.objects.create(slug=slug, name=slug.title(), created_at=NOW, changed_at=NOW, **more)
+
+
+def text(answer: Any) -> str:
+    return str(answer.content.decode())
+
+
+def error_beside(page: str, field: str) -> str:
+    """The text of the error that the field's `aria-describedby` points at."""
+    found = re.search(rf'<p class="field-error" id="id_{re.escape(field)}_error">(.*?)</p>', page)
+    return found[1] if found else ""
+
+
+def focused(page: str) -> list[str]:
+    return [
+        found[1]
+        for tag in re.findall(r"<[^>]+ autofocus[^>]*>", page)
+        if (found := re.search(r'name="([^"]+)"', tag))
+    ]

@@ -1,10 +1,15 @@
 """Sample contexts: valid by the builder's rules, shown in the reader's language."""
 
+import re
+
 import pytest
 from django.core.exceptions import ValidationError
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import translation
 
+from builder.models import read_context
 from studio.models import PromptSet, SampleContext
 from tests.studio.clock import NOW
 
@@ -73,3 +78,90 @@ def test_a_context_page_shows_text_as_it_is(demo: object, signed_in: Client) -> 
 
 def test_an_unknown_context_is_not_found(signed_in: Client) -> None:
     assert signed_in.get("/contexts/nothing/").status_code == 404
+
+
+def names(page: str) -> list[str]:
+    return re.findall(r'<a class="row-link" href="/contexts/([^/]+)/">', page)
+
+
+def test_the_list_is_narrowed_to_what_a_set_uses(signed_in: Client) -> None:
+    mine, other = (PromptSet.objects.create(slug=s, name=s, created_at=NOW, changed_at=NOW) for s in "ab")
+    for slug, owner in (("own", mine), ("others", other), ("for-all", None)):
+        context(slug=slug, name=slug, prompt_set=owner).save()
+    pages = {
+        query: signed_in.get(f"/contexts/{query}").content.decode() for query in ("", "?set=a", "?set=shared")
+    }
+    assert [names(page) for page in pages.values()] == [
+        ["own", "others", "for-all"],
+        ["own", "for-all"],
+        ["for-all"],
+    ]
+    assert names(signed_in.get("/contexts/?set=a&q=OWN").content.decode()) == ["own"]
+    assert 'href="/contexts/new/?set=a"' in pages["?set=a"]
+    assert "No context matches" in signed_in.get("/contexts/?set=b&q=nothing").content.decode()
+    assert signed_in.get("/contexts/?set=nothing").status_code == 404
+    assert signed_in.get("/contexts/?set=a/b").status_code == 400
+
+
+def test_the_list_tells_round_history_and_ranking(demo: object, signed_in: Client) -> None:
+    page = signed_in.get("/contexts/").content.decode()
+    rows = [re.findall(r'<td class="number"[^>]*>([^<]*)</td>', row) for row in page.split("<tr>")[2:]]
+    assert rows == [
+        ["1", "0", "–"],
+        ["2", "1", "4"],
+        ["5", "4", "4"],
+        ["5", "4", "4"],
+        ["3", "2", "0"],
+        ["3", "2", "4"],
+        ["2", "1", "1"],
+    ]
+
+
+def test_the_list_asks_the_database_as_often_however_many_there_are(signed_in: Client) -> None:
+    counts = []
+    for number in (1, 20):
+        for each in range(number):
+            context(slug=f"c{number}-{each}", name=f"C{number}-{each}").save()
+        with CaptureQueriesContext(connection) as queries:
+            signed_in.get("/contexts/")
+        counts.append(len(queries))
+    assert counts[0] == counts[1]
+
+
+def test_a_download_is_read_by_the_builder_and_by_the_studio(demo: object, signed_in: Client) -> None:
+    answer = signed_in.get("/contexts/round-5-last.json")
+    assert answer.headers["Content-Type"] == "application/json"
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="round-5-last.json"'
+    stored = SampleContext.objects.get(slug="round-5-last")
+    assert read_context("team", answer.content) == stored.round_context
+    SampleContext.objects.all().delete()
+    signed_in.post("/contexts/new/json/", {"json": answer.content.decode()})
+    again = SampleContext.objects.get()
+    assert (again.name, again.description, again.data, again.submission) == (
+        stored.name,
+        stored.description,
+        stored.data,
+        stored.submission,
+    )
+
+
+def test_a_context_leads_to_the_editor_at_each_round(demo: object, signed_in: Client) -> None:
+    page = signed_in.get("/contexts/no-ranking/").content.decode()
+    for number in (1, 2, 3):
+        address = f"/prompts/research-team/edit/?context=no-ranking&amp;round={number}"
+        assert f'href="{address}"' in page
+        assert signed_in.get(address.replace("&amp;", "&")).status_code == 200
+
+
+def test_a_context_of_one_set_leads_to_that_set_alone(demo: object, signed_in: Client) -> None:
+    owner = PromptSet.objects.get(slug="research-team")
+    SampleContext.objects.filter(slug="round-1").update(prompt_set=owner)
+    page = signed_in.get("/contexts/round-1/").content.decode()
+    assert set(re.findall(r"/prompts/([-\w]+)/edit/", page)) == {"research-team"}
+
+
+@pytest.mark.parametrize(
+    "path", ["new/", "new/json/", "round-1/edit/", "round-1/edit/json/", "round-1/delete/", "round-1.json"]
+)
+def test_a_stranger_sees_no_page_of_contexts(demo: object, client: Client, path: str) -> None:
+    assert client.get(f"/contexts/{path}").headers["Location"].startswith("/signin/")
