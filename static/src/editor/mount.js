@@ -14,6 +14,7 @@ import {
 } from "@codemirror/view";
 import { completion } from "./completion.js";
 import { template } from "./jinja.js";
+import { overwrite } from "./overwrite.js";
 import { pairs } from "./pairs.js";
 import { problems } from "./problems.js";
 
@@ -22,7 +23,8 @@ const NO_WORDS = { tags: [], filters: [], tests: [], methods: [], loop: [] };
 /** `words`: what may be completed; `phrases`: CodeMirror's own words; `onChange(view, update)` hears of each change. */
 export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {}) {
   const variables = JSON.parse(textarea.dataset.variables ?? "[]");
-  const attributes = { "aria-label": textarea.getAttribute("aria-label") ?? textarea.name };
+  // It takes the focus anyway; tools that look for what does are told by this.
+  const attributes = { tabindex: "0", "aria-label": textarea.getAttribute("aria-label") ?? textarea.name };
   const help = textarea.getAttribute("aria-describedby");
   if (help) attributes["aria-describedby"] = help;
   const view = new EditorView({
@@ -48,6 +50,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         search({ top: true }),
         indentUnit.of("  "),
         template,
+        overwrite,
         pairs(),
         completion(variables, words),
         keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),

@@ -40,7 +40,7 @@ function onType(view, from, to, text) {
   const end = /^\s*/.exec(after)[0].length;
   const sign = after.slice(end, end + 2);
   if (sign === CLOSING[segment.kind === "expression" ? "{" : segment.kind === "statement" ? "%" : "#"] && text === sign[0]) {
-    const gap = /\s$/.test(before) || !end ? "" : after.slice(0, end);
+    const gap = /[\s+-]$/.test(before) || !end ? "" : after.slice(0, end);
     if (!(text === "}" && unbalanced(segment))) return type(view, from, from + end + 1, gap + text, gap.length + 1);
   }
   return false;

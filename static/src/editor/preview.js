@@ -31,9 +31,14 @@ export function preview(form, current, onAnswer) {
     const { kind, view, textarea } = current();
     // One template is previewed: the others need not travel at each pause.
     for (const other of form.querySelectorAll("textarea[data-editor]")) {
-      if (other !== textarea) detail.parameters.delete(other.name);
+      if (other !== textarea) detail.formData.delete(other.name);
     }
     sent = { kind, doc: view.state.doc, changes: ChangeSet.empty(view.state.doc.length) };
+  });
+
+  form.addEventListener("htmx:beforeSend", ({ detail }) => {
+    // That a newer request takes an older one's place is no error; htmx would put it into the console as one.
+    detail.error = "";
   });
 
   let scroll = 0;
@@ -48,6 +53,8 @@ export function preview(form, current, onAnswer) {
     if (prompt) prompt.scrollTop = scroll;
     const changes = target.querySelector("#changes");
     if (changes) changes.open = open;
+    // Whose templates met limits has to wait a little; the preview comes by itself then.
+    if (target.dataset.wait) timer = setTimeout(now, Number(target.dataset.wait) * 1000);
     if (target.dataset.kind !== sent?.kind) return;
     onAnswer(sent.kind, JSON.parse(target.dataset.problems || "[]"), sent.doc, sent.changes);
   });

@@ -132,6 +132,8 @@ function bubble(view, { problem }) {
   const dom = document.createElement("div");
   dom.className = `problem-bubble ${problem.severity}`;
   dom.setAttribute("role", "status");
+  // A press on its button must not take the focus away, for then it goes.
+  dom.addEventListener("mousedown", (event) => event.preventDefault());
   const text = document.createElement("p");
   text.append(problem.renderMessage());
   dom.append(text);
@@ -150,5 +152,13 @@ function bubble(view, { problem }) {
 }
 
 export function problems() {
-  return [lintGutter({ hoverTime: 150 }), shown];
+  return [
+    lintGutter({ hoverTime: 150 }),
+    shown,
+    EditorView.domEventHandlers({
+      blur: (_event, view) => {
+        if (view.state.field(shown)) view.dispatch({ effects: show.of(null) });
+      },
+    }),
+  ];
 }

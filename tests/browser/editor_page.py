@@ -1,0 +1,91 @@
+"""The editor's page as a person uses it, for tests in a browser."""
+
+import re
+
+from playwright.sync_api import Locator, Page, expect
+
+from studio.models import Draft, DraftCopy
+
+SLUG = "research-team"
+EDIT = f"/prompts/{SLUG}/edit/"
+FIRST_PLACE = f"{EDIT}?context=round-5-first&round=2"
+
+
+def forget_drafts() -> None:
+    """Every test starts from the newest version."""
+    Draft.objects.all().delete()
+    DraftCopy.objects.all().delete()
+
+
+class EditorPage:
+    """One tab with the editor open."""
+
+    def __init__(self, page: Page, address: str = FIRST_PLACE) -> None:
+        self.page = page
+        page.goto(address)
+        self.wait_until_ready()
+
+    def wait_until_ready(self) -> None:
+        """The scripts have taken the textareas over."""
+        expect(self.page.locator("form[data-ready]")).to_be_attached()
+
+    @property
+    def content(self) -> Locator:
+        return self.page.locator(".cm-content:visible")
+
+    @property
+    def prompt(self) -> Locator:
+        return self.page.locator("#preview .prompt")
+
+    @property
+    def problems(self) -> Locator:
+        return self.page.locator("#problems .finding")
+
+    @property
+    def errors(self) -> Locator:
+        return self.page.locator("#problems .finding.error")
+
+    @property
+    def state(self) -> Locator:
+        return self.page.locator("output[data-state]")
+
+    @property
+    def suggestions(self) -> Locator:
+        return self.page.get_by_role("listbox", name="Suggestions").get_by_role("option")
+
+    def text(self, field: str = "team_user_prompt") -> str:
+        """What the form would send."""
+        return self.page.locator(f"textarea[name={field}]").input_value()
+
+    def stored(self) -> str:
+        """The team's template as the server has it."""
+        return Draft.objects.get(prompt_set__slug=SLUG).team_user_prompt
+
+    def write(self, text: str) -> None:
+        """Put a text in the place of all there is."""
+        self.content.click()
+        self.page.keyboard.press("Control+a")
+        self.page.keyboard.press("Delete")
+        if text:
+            self.page.keyboard.insert_text(text)
+
+    def type_at_end(self, text: str) -> None:
+        self.content.click()
+        self.page.keyboard.press("Control+End")
+        self.page.keyboard.type(text)
+
+    def expect_kept(self) -> None:
+        """All that was typed is on the server."""
+        expect(self.state).to_have_attribute("data-is", re.compile("^(saved|clean)$"))
+
+    def expect_kept_text(self, text: str) -> None:
+        """The server has this very text, or gets it in a moment."""
+        for _ in range(50):
+            if self.stored() == text:
+                break
+            self.page.wait_for_timeout(100)
+        assert self.stored() == text
+
+    def save(self, message: str) -> None:
+        self.page.get_by_label("Message").fill(message)
+        self.page.keyboard.press("Control+s")

@@ -1,0 +1,144 @@
+"""Drafts are kept while somebody types: through reloads, other tabs and a server that is killed."""
+
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+from studio.models import DraftCopy
+from tests.browser.conftest import Watch
+from tests.browser.editor_page import EditorPage, forget_drafts
+from tests.studio_process import Studio
+
+
+@pytest.fixture
+def editor(page: Page) -> EditorPage:
+    forget_drafts()
+    return EditorPage(page)
+
+
+def test_the_state_line_tells_whether_the_text_is_safe(editor: EditorPage) -> None:
+    expect(editor.state).to_have_text("No changes")
+    editor.write("safe?")
+    expect(editor.state).to_have_text("Draft kept")
+    assert editor.stored() == "safe?"
+    expect(editor.page.get_by_role("link", name="Discard the draft")).to_be_visible()
+
+
+def test_a_reload_right_after_a_key_loses_nothing(editor: EditorPage) -> None:
+    editor.write("one ")
+    editor.page.keyboard.type("two")
+    editor.page.reload()
+    editor.wait_until_ready()
+    expect(editor.content).to_have_text("one two")
+    editor.expect_kept_text("one two")
+    assert not DraftCopy.objects.exists()
+
+
+def test_a_text_too_long_to_be_sent_on_leaving_comes_back(editor: EditorPage) -> None:
+    text = "長い文章" * 15_000
+    editor.write(text)
+    editor.page.goto("/prompts/")
+    editor = EditorPage(editor.page)
+    expect(editor.page.locator("textarea[name=team_user_prompt]")).to_have_value(text)
+    editor.expect_kept_text(text)
+
+
+def test_a_text_over_the_limit_is_told_and_not_lost(editor: EditorPage, watch: Watch) -> None:
+    watch.expect(413)
+    editor.write("x" * 65_537)
+    expect(editor.state).to_contain_text("at most 65536 fit")
+
+
+def test_a_message_is_part_of_the_draft(editor: EditorPage) -> None:
+    editor.page.get_by_label("Message").fill("half a thought")
+    editor.write("text")
+    editor.expect_kept()
+    editor.page.reload()
+    expect(editor.page.get_by_label("Message")).to_have_value("half a thought")
+
+
+def test_one_line_edited_in_two_tabs_keeps_both_texts(
+    editor: EditorPage, context: BrowserContext, watch: Watch
+) -> None:
+    watch.expect(409)
+    other = EditorPage(context.new_page())
+    editor.write("the line, from the first tab\n")
+    editor.expect_kept()
+    other.write("the line, from the second tab\n")
+    bar = other.page.get_by_role("alert")
+    expect(bar).to_contain_text("Both texts are kept")
+    assert editor.stored() == "the line, from the first tab\n"
+    other.type_at_end("and more of it\n")
+    expect(other.state).to_have_attribute("data-is", "conflict")
+    bar.get_by_role("link").click()
+    expect(other.page.get_by_role("heading", level=1)).to_have_text("Two tabs wrote this draft")
+    expect(other.page.locator(".three-way")).to_contain_text("the line, from the first tab")
+    expect(other.page.locator(".three-way")).to_contain_text("and more of it")
+    other.page.get_by_role("button", name="Make this my draft").click()
+    other.wait_until_ready()
+    assert other.text() == (
+        "the line, from the second tab\nand more of it\nthe line, from the first tab\n"
+    )
+
+
+def test_a_page_that_the_browser_kept_whole_looks_again(editor: EditorPage, context: BrowserContext) -> None:
+    other = EditorPage(context.new_page())
+    other.write("written meanwhile")
+    other.expect_kept()
+    editor.page.evaluate("dispatchEvent(new PageTransitionEvent('pageshow', {persisted: true}))")
+    expect(editor.content).to_have_text("written meanwhile")
+
+
+class KilledStudio:
+    """A studio of its own, whose process can be killed and started again at the same address."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        self.studio = Studio(data, "--port", "0")
+        self.port = self.studio.base.rpartition(":")[2]
+
+    def kill(self) -> None:
+        self.studio.process.kill()
+        self.studio.process.communicate()
+
+    def start(self) -> None:
+        self.studio = Studio(self.data, "--port", self.port)
+
+
+@pytest.fixture
+def killed(tmp_path: Path) -> Iterator[KilledStudio]:
+    studio = KilledStudio(tmp_path / "data")
+    yield studio
+    studio.studio.end(signal.SIGINT)
+
+
+def test_a_killed_server_costs_nothing_that_was_typed(browser: Browser, killed: KilledStudio) -> None:
+    context = browser.new_context(base_url=killed.studio.base, locale="en-US")
+    page = context.new_page()
+    page.goto(killed.studio.link)
+    editor = EditorPage(page)
+    editor.write("kept before")
+    editor.expect_kept()
+    killed.kill()
+    editor.type_at_end(", typed while it was away")
+    expect(editor.state).to_contain_text("kept in this browser")
+    page.goto("about:blank")
+    killed.start()
+    page = context.new_page()
+    editor = EditorPage(page)
+    expect(editor.content).to_have_text("kept before, typed while it was away")
+    expect(page.get_by_text("They were still in this browser")).to_be_visible()
+    editor.expect_kept()
+    killed.kill()
+    editor.type_at_end(", and again")
+    expect(editor.state).to_contain_text("kept in this browser")
+    killed.start()
+    expect(editor.state).to_have_text("Draft kept", timeout=15_000)
+    expect(editor.prompt).to_have_text("kept before, typed while it was away, and again")
+    page.reload()
+    expect(editor.content).to_have_text(re.compile("and again$"))
+    context.close()

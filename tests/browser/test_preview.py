@@ -1,0 +1,127 @@
+"""The preview moves with the text, the context and the round, and never stands in the way of typing."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import Watch
+from tests.browser.editor_page import EditorPage, forget_drafts
+
+# It passes the gate and runs until a limit ends it.
+SLOW = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
+
+
+@pytest.fixture
+def editor(page: Page) -> EditorPage:
+    forget_drafts()
+    return EditorPage(page)
+
+
+def previews(page: Page) -> list[str]:
+    """The texts that are sent from now on."""
+    sent: list[str] = []
+
+    def note(request: Request) -> None:
+        if request.url.endswith("/preview/"):
+            sent.append(request.post_data or "")
+
+    page.on("request", note)
+    return sent
+
+
+def test_a_pause_shows_what_a_team_would_receive(editor: EditorPage) -> None:
+    editor.write("Round {{ round_number }}: ")
+    expect(editor.prompt).to_have_text("Round 2:")
+    editor.page.keyboard.type("go on")
+    expect(editor.prompt).to_have_text("Round 2: go on")
+    expect(editor.page.locator("#preview .figures")).to_contain_text("14 characters")
+    expect(editor.page.locator("#changes summary")).to_contain_text("Since v5")
+
+
+def test_one_click_and_one_key_go_to_the_next_round(editor: EditorPage) -> None:
+    editor.write("Round {{ round_number }}")
+    expect(editor.prompt).to_have_text("Round 2")
+    editor.page.get_by_role("group", name="Round").get_by_role("button", name="3").click()
+    expect(editor.prompt).to_have_text("Round 3")
+    expect(editor.page).to_have_url(re.compile("round=3"))
+    editor.content.click()
+    editor.page.keyboard.press("Alt+r")
+    expect(editor.prompt).to_have_text("Round 4")
+    expect(editor.content).to_be_focused()
+    assert editor.text() == "Round {{ round_number }}"
+
+
+def test_another_context_shows_at_once_and_stays_in_the_address(editor: EditorPage) -> None:
+    editor.write("{{ user_prompt }} {{ round_number }}")
+    editor.page.get_by_label("Sample context").select_option("round-1")
+    expect(editor.prompt).to_have_text(re.compile(r" 1$"))
+    expect(editor.page).to_have_url(re.compile("context=round-1&round=1"))
+
+
+def test_a_burst_of_keys_sends_one_preview_with_one_template(editor: EditorPage) -> None:
+    editor.write("about ")
+    expect(editor.prompt).to_have_text("about")
+    sent = previews(editor.page)
+    editor.page.keyboard.type("twelve words")
+    expect(editor.prompt).to_have_text("about twelve words")
+    assert len(sent) == 1
+    assert "team_user_prompt=about%20twelve%20words" in sent[0] and "judgment_user_prompt" not in sent[0]
+
+
+def test_a_key_asks_for_the_preview_now(editor: EditorPage) -> None:
+    sent = previews(editor.page)
+    editor.content.click()
+    with editor.page.expect_response(re.compile("/preview/$")):
+        editor.page.keyboard.press("Control+Enter")
+    assert len(sent) == 1
+    assert "\n\n\n" not in editor.text()
+
+
+def test_typing_goes_on_while_a_slow_preview_is_under_way(editor: EditorPage) -> None:
+    with editor.page.expect_request(re.compile("/preview/$")):
+        editor.write(SLOW)
+    editor.page.keyboard.press("Control+a")
+    editor.page.keyboard.type("Round {{ round_number }}, quickly")
+    assert editor.text() == "Round {{ round_number }}, quickly"
+    expect(editor.prompt).to_have_text("Round 2, quickly")
+    expect(editor.errors).to_have_count(0)
+
+
+def test_the_newest_answer_wins_however_late_an_older_one_comes(editor: EditorPage) -> None:
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        if held:
+            route.fallback()
+        else:
+            held.append(route)
+
+    editor.page.route(re.compile("/preview/$"), hold_the_first)
+    with editor.page.expect_request(re.compile("/preview/$")):
+        editor.write("older")
+    editor.page.keyboard.press("Control+a")
+    editor.page.keyboard.type("newer")
+    expect(editor.prompt).to_have_text("newer")
+    held[0].abort()
+    editor.page.wait_for_timeout(200)
+    expect(editor.prompt).to_have_text("newer")
+
+
+def test_the_reader_keeps_their_place_in_a_long_prompt(editor: EditorPage) -> None:
+    editor.write("line\n" * 200)
+    expect(editor.prompt).to_contain_text("line")
+    editor.prompt.evaluate("each => each.scrollTop = 900")
+    editor.type_at_end("the end")
+    expect(editor.prompt).to_contain_text("the end")
+    assert editor.prompt.evaluate("each => each.scrollTop") == 900
+
+
+# Last: who had templates stopped twice has to wait a little.
+def test_a_template_that_meets_a_limit_says_which(editor: EditorPage, watch: Watch) -> None:
+    watch.expect(429)
+    editor.write(SLOW)
+    expect(editor.problems).to_contain_text(re.compile("second|limit"))
+    expect(editor.page.locator("#preview .prompt-problems")).to_be_visible()
+    editor.write("Round {{ round_number }}")
+    expect(editor.prompt).to_have_text("Round 2", timeout=15_000)
