@@ -72,6 +72,7 @@ class _Search:
         self._prompt_set = prompt_set
         self._words = words
         self._notes = {word: Notes(prompt_set.pk, word) for word in words}
+        self._anywhere = Notes(prompt_set.pk, "")
         self._read: dict[int, PromptVersion] = {}
         self._reads = 0
         self._folded: dict[str, str] = {}
@@ -88,7 +89,8 @@ class _Search:
             missing = [word for word in self._words if not self._has(version, word)]
             if missing:
                 # A word that this version lacks: the versions down to its next note lack it too.
-                number = min(self._notes[word].newest_below(number) for word in missing)
+                noted = min(self._notes[word].newest_below(number) for word in missing)
+                number = max(noted, self._anywhere.newest_below(number))
             else:
                 matches.append(version)
                 number -= 1

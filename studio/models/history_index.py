@@ -7,8 +7,9 @@ neither common words nor words of two characters nor words that nobody wrote nee
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, pairwise
 from zlib import crc32
 
 from django.db import connection, models
@@ -19,7 +20,8 @@ _LONGEST = 3  # characters of a gram; a word of up to three is one gram, and fou
 _BITS = 63  # versions in a block: the bits of a signed 64-bit column that are free of its sign
 _JOINED = 6  # grams of a long word that are looked up together
 _BLOCKS_AT_ONCE = 4096
-_ROWS_AT_ONCE = 400
+# Of a step that rewrote a book: beyond them it is noted that any word may be there, and the search looks.
+_MOST_GRAMS = 20_000
 
 
 class HistoryNote(models.Model):
@@ -59,48 +61,54 @@ class IndexedVersion:
 
 def note_version(version: IndexedVersion, before: IndexedVersion | None) -> None:
     """Enter a new version, made from the one before; belongs into the transaction that stores it."""
-    _write(_notes(version, before))
+    _enter(version, _told(version))
+    if before is not None:
+        _enter(before, _dropped(before, version))
 
 
 def note_versions(versions: Iterable[IndexedVersion]) -> None:
     """Enter stored versions, by set and number; what is noted already stays, saves may go on meanwhile."""
-    before: IndexedVersion | None = None
-    notes: dict[tuple[int, int, int], int] = defaultdict(int)
-    for version in versions:
-        same_set = before is not None and before.prompt_set == version.prompt_set
-        for key, numbers in _notes(version, before if same_set else None).items():
-            notes[key] |= numbers
-        if len(notes) > 100_000:
-            _write(notes)
-            notes.clear()
-        before = version
-    _write(notes)
+    place, notes = (0, 0), defaultdict[int, int](int)
+    for version, successor in pairwise(chain(versions, [None])):
+        if version is None:
+            break
+        block, bit = divmod(version.number, _BITS)
+        if (version.prompt_set, block) != place:
+            _write(*place, notes)
+            place, notes = (version.prompt_set, block), defaultdict(int)
+        found = _told(version)
+        if successor is not None and successor.prompt_set == version.prompt_set:
+            found |= _dropped(version, successor)
+        for gram in found:
+            notes[gram] |= 1 << bit
+    _write(*place, notes)
 
 
 def grams(text: str) -> set[int]:
-    """The runs of one to three characters in a folded text, as numbers."""
+    """The runs of one to three characters in the lines of a folded text, as numbers."""
     runs = {text[at : at + size] for size in range(1, _LONGEST + 1) for at in range(len(text) - size + 1)}
-    return {_gram(run) for run in runs}
+    return {_gram(run) for run in runs if "\n" not in run}
 
 
 class Notes:
     """The versions of a set that may have a word, the newest first, read as far as they are asked for."""
 
     def __init__(self, prompt_set: int, word: str) -> None:
-        if not word:
-            raise ValueError("an empty word is everywhere")
+        """The notes of a folded word; those of an empty one are where any word may be."""
         self._prompt_set = prompt_set
         size = min(_LONGEST, len(word))
         self._grams = sorted({_gram(word[at : at + size]) for at in range(len(word) - size + 1)})
         self._ahead: list[int] = []  # numbers read but not asked for, the newest last
+        self._over = False
         self.lookups = 0
 
     def newest_below(self, number: int) -> int:
         """The newest version below the number with a note; 0 where there is none."""
         while self._ahead and self._ahead[-1] >= number:
             self._ahead.pop()
-        if not self._ahead:
+        if not self._ahead and not self._over:
             self._read(number)
+            self._over = not self._ahead
         return self._ahead[-1] if self._ahead else 0
 
     def next_few(self, few: int) -> list[int]:
@@ -142,7 +150,8 @@ class Notes:
         names = [f"n{at}" for at in range(len(chosen))]
         tables = " CROSS JOIN ".join(f"{_TABLE} {name}" for name in names)
         same = "".join(
-            f" AND {name}.prompt_set_id = n0.prompt_set_id AND {name}.gram = {gram} AND {name}.block = n0.block"
+            f" AND {name}.prompt_set_id = n0.prompt_set_id"
+            f" AND {name}.gram = {gram} AND {name}.block = n0.block"
             for name, gram in zip(names[1:], chosen[1:], strict=True)
         )
         both = " & ".join(f"{name}.numbers" for name in names)
@@ -168,32 +177,35 @@ def _gram(run: str) -> int:
     return crc32(run.encode()) - 2**31
 
 
-def _notes(version: IndexedVersion, before: IndexedVersion | None) -> dict[tuple[int, int, int], int]:
-    told = grams(fold(version.message)) | grams(fold(version.author))
-    notes = dict(_at(version, told))
-    if before is not None:
-        for line in before.lines - version.lines:
-            for key, numbers in _at(before, grams(fold(line))):
-                notes[key] = notes.get(key, 0) | numbers
-    return notes
+def _told(version: IndexedVersion) -> set[int]:
+    return grams(fold(f"{version.message}\n{version.author}"))
 
 
-def _at(version: IndexedVersion, found: set[int]) -> Iterator[tuple[tuple[int, int, int], int]]:
+def _dropped(version: IndexedVersion, successor: IndexedVersion) -> set[int]:
+    found = grams(fold("\n".join(version.lines - successor.lines)))
+    return found if len(found) <= _MOST_GRAMS else {_gram("")}
+
+
+def _enter(version: IndexedVersion, found: set[int]) -> None:
     block, bit = divmod(version.number, _BITS)
-    for gram in found:
-        yield (version.prompt_set, gram, block), 1 << bit
+    _write(version.prompt_set, block, dict.fromkeys(found, 1 << bit))
 
 
-def _write(notes: dict[tuple[int, int, int], int]) -> None:
-    # In the order of the primary key, neighbours land on one page of the table.
-    rows = sorted((*key, numbers) for key, numbers in notes.items())
+def _write(prompt_set: int, block: int, notes: dict[int, int]) -> None:
+    rows = sorted(notes.items())  # in the order of the primary key neighbours land on one page
+    insert = f"INSERT INTO {_TABLE} (prompt_set_id, block, gram, numbers)"
+    key = "(prompt_set_id, gram, block)"
+    merge = f"ON CONFLICT {key} DO UPDATE SET numbers = {_TABLE}.numbers | excluded.numbers"
+    if not rows:
+        return
     with connection.cursor() as cursor:
-        for start in range(0, len(rows), _ROWS_AT_ONCE):
-            some = rows[start : start + _ROWS_AT_ONCE]
-            cursor.execute(
-                f"INSERT INTO {_TABLE} (prompt_set_id, gram, block, numbers)"
-                f" VALUES {', '.join(['(%s, %s, %s, %s)'] * len(some))}"
-                " ON CONFLICT (prompt_set_id, gram, block)"
-                f" DO UPDATE SET numbers = {_TABLE}.numbers | excluded.numbers",
-                [value for row in some for value in row],
+        if connection.vendor == "postgresql":
+            values = (
+                "SELECT %s, %s, gram, numbers FROM unnest(%s::int[], %s::bigint[]) AS note (gram, numbers)"
             )
+            columns = [list(column) for column in zip(*rows, strict=True)]
+            cursor.execute(f"{insert} {values} {merge}", [prompt_set, block, *columns])
+        else:
+            # Whole numbers of our own making.
+            values = f"VALUES ({int(prompt_set)}, {int(block)}, %s, %s)"
+            cursor.executemany(f"{insert} {values} {merge}", rows)

@@ -17,7 +17,7 @@ from studio import history
 from studio.backup import back_up, restore
 from studio.folding import fold
 from studio.history import HistoryPage, history_page, words_of
-from studio.models import HistoryNote, PromptSet, PromptVersion
+from studio.models import HistoryNote, PromptSet, PromptVersion, history_index
 from studio.models.prompts import Templates
 from tests.studio.clock import NOW
 
@@ -137,14 +137,16 @@ def test_pages_go_on_where_the_last_one_ended(prompt_set: PromptSet, person: Use
     assert ([entry.version.number for entry in last.entries], last.older) == ([5, 4, 2, 1], None)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    ("seed", "versions"), [(0, 60), *(pytest.param(seed, 150, marks=pytest.mark.slow) for seed in range(6))]
+)
 def test_the_search_agrees_with_looking_at_every_version(
-    prompt_set: PromptSet, person: User, seed: int
+    prompt_set: PromptSet, person: User, seed: int, versions: int
 ) -> None:
     random = Random(seed)
     people = [person, User.objects.create_user("ba"), User.objects.create_user("順")]
     lines = ["ab"]
-    for _ in range(150):
+    for _ in range(versions):
         lines = lines[:]
         for _ in range(random.randint(1, 2)):
             line = "".join(random.choices("abcd順位 ", k=random.randint(0, 9)))
@@ -158,8 +160,8 @@ def test_the_search_agrees_with_looking_at_every_version(
         prompt_set.save_version(
             Templates(*texts), base=prompt_set.revision, message=message, author=random.choice(people), at=NOW
         )
-    assert prompt_set.revision > 130
-    for _ in range(60):
+    assert prompt_set.revision > versions * 0.85
+    for _ in range(versions // 3):
         words = [
             "".join(random.choices("abcd順位", k=random.randint(1, 7)))
             for _ in range(random.choice((1, 1, 2)))
@@ -336,3 +338,22 @@ def test_a_restored_backup_is_searched_as_before(tmp_path: Path, monkeypatch: py
     assert numbers(prompt_set, "後から") == []
     save(prompt_set, person, "続き")
     assert numbers(prompt_set, "出典") == [2]
+
+
+def test_a_text_too_rich_to_be_noted_is_looked_at_instead(
+    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_index, "_MOST_GRAMS", 30)
+    for text in (
+        "順位",
+        "むかしむかし、あるところに、順位をつけるのがすきな人がおりました。",
+        "短い",
+        "出典",
+        "-",
+    ):
+        save(prompt_set, person, text)
+    assert numbers(prompt_set, "順位") == [2, 1]
+    assert numbers(prompt_set, "ところに") == [2]
+    assert numbers(prompt_set, "出典 yuki") == [4]
+    assert numbers(prompt_set, "存在しない") == []
+    assert HistoryNote.objects.count() < 200
