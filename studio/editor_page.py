@@ -76,7 +76,8 @@ class EditorPage:
 
     @property
     def put_aside(self) -> list[DraftCopy]:
-        return [copy for copy in self.copies if copy.reason != CopyReason.OTHER_TAB]
+        """The newest of those; older ones are kept too, but nobody looks for them here."""
+        return [copy for copy in self.copies if copy.reason != CopyReason.OTHER_TAB][:5]
 
     @property
     def all_findings(self) -> list[Finding]:
