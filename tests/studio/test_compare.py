@@ -3,7 +3,9 @@
 import html
 import re
 from dataclasses import replace
+from random import Random
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from django.contrib.auth.models import User
@@ -225,6 +227,28 @@ def test_an_address_that_no_link_has_is_refused(prompt_set: PromptSet, signed_in
 )
 def test_an_address_that_is_none_is_not_found(prompt_set: PromptSet, signed_in: Client, pair: str) -> None:
     assert signed_in.get(COMPARE + pair).status_code == 404
+
+
+def test_whatever_the_query_is_the_answer_is_no_server_error(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    Draft.objects.keep(prompt_set, person, sent("{% if %}", base=3), at=NOW)
+    rng = Random(20261116)
+    names = ("rendered", "context", "round", "w", "all", "open", "rows", "old", "new", "page", "")
+    words = (
+        "on", "", "third", "start", "1", "0", "-1", "3", "draft", "v2", "9" * 30, "1e5", "\0", "\ud800",
+        "順位", "../..", "team.0-9", "team.9-0", "judgment.0-999999999", "evaluator.1-2", "x" * 3000,
+    )  # fmt: skip
+    for _ in range(150):
+        pair = rng.choice(
+            ("1...2", "1...3", "3...draft", "draft...1", "draft...draft", "2...9", "1...2.diff")
+        )
+        query = "&".join(
+            f"{rng.choice(names)}={quote(rng.choice(words), errors='surrogatepass')}"
+            for _ in range(rng.randrange(5))
+        )
+        answer = signed_in.get(f"{COMPARE}{pair}?{query}")
+        assert answer.status_code in (200, 302, 400, 404, 422), f"{answer.status_code}: {pair}?{query}"
 
 
 def test_rows_that_are_not_there_are_no_rows(prompt_set: PromptSet, signed_in: Client) -> None:
