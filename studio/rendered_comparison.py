@@ -95,9 +95,14 @@ class PromptComparison:
         return sorted({cell.round for cell in cells if cell.state == "changed"})
 
     @property
-    def knows_all(self) -> bool:
-        """Whether the overview has looked at every round, and found a prompt there."""
-        return all(cell.state in ("same", "changed") for row in self.overview for cell in row)
+    def untried(self) -> bool:
+        """Whether there was no time for some round, or no use in trying it."""
+        return any(cell.state == "unknown" for row in self.overview for cell in row)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether some prompt could not be rendered."""
+        return any(cell.state == "problems" for row in self.overview for cell in row)
 
 
 @dataclass(frozen=True)

@@ -348,7 +348,8 @@ def test_problems_of_a_draft_stand_in_place_of_its_prompt(
 ) -> None:
     Draft.objects.keep(prompt_set, person, sent("# Task\n{{ submision }}\n", base=3), at=NOW)
     page = text(get(signed_in, "3...draft", rendered="on"))
-    assert "Draft gives no prompt here Line 2 Error" in page and "! no prompt" in page
+    assert "Draft gives no prompt here Line 2 Error" in page and page.count("! no prompt") == 3
+    assert "Not every prompt could be rendered." in page
     assert "submision" in get(signed_in, "3...draft")
 
 
