@@ -20,3 +20,4 @@ class PromptSearchForm(SearchForm):
 
     tag = forms.CharField(required=False, max_length=40, label=_("Tag"))
     archived = forms.BooleanField(required=False, label=_("Archived"))
+    page = forms.IntegerField(required=False, min_value=1, max_value=10_000, label=_("Page"))

@@ -26,6 +26,7 @@ from studio.problems import Problem
 from studio.saving import Refused
 from studio.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
 
+SETS_PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
 
 
@@ -37,8 +38,15 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
     sets = kept.search(wanted["q"]).for_list()
     if wanted["tag"]:
         sets = sets.filter(tags__name=wanted["tag"])
+    page = wanted["page"] or 1
+    shown = list(sets[(page - 1) * SETS_PER_PAGE : page * SETS_PER_PAGE + 1])
+    asked = {name: wanted[name] for name in ("q", "tag") if wanted[name]}
+    if wanted["archived"]:
+        asked["archived"] = "1"
     context = {
-        "sets": sets,
+        "sets": shown[:SETS_PER_PAGE],
+        "first_url": "?" + urlencode(asked) if page > 1 else "",
+        "next_url": "?" + urlencode({**asked, "page": page + 1}) if len(shown) > SETS_PER_PAGE else "",
         "q": wanted["q"],
         "tag": wanted["tag"],
         "archived": wanted["archived"],

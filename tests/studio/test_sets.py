@@ -14,6 +14,7 @@ from studio import saving
 from studio.models import Draft, Label, PromptSet, PromptVersion, SampleContext, Tag
 from studio.models.prompts import Origin
 from studio.slugs import free_slug
+from studio.views import prompts
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_context, make_set
 
@@ -223,3 +224,21 @@ def test_no_page_of_a_set_offers_to_delete(signed_in: Client, person: User) -> N
     for path in ("", "settings/", "versions/1/"):
         page = signed_in.get(f"/prompts/set/{path}").content.decode().lower()
         assert "/delete" not in page and ">delete" not in page
+
+
+def test_a_long_list_comes_in_pages(signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(prompts, "SETS_PER_PAGE", 2)
+    tag = Tag.objects.create(name="調査")
+    for number in range(5):
+        made = PromptSet.objects.create(slug=f"s{number}", name=f"S{number}", created_at=NOW, changed_at=NOW)
+        made.tags.add(tag)
+
+    def listed(query: str) -> list[str]:
+        page = signed_in.get(f"/prompts/{query}").content.decode()
+        return [f"s{number}" for number in range(5) if f'href="/prompts/s{number}/"' in page]
+
+    assert [listed(query) for query in ("", "?page=2", "?page=3")] == [["s0", "s1"], ["s2", "s3"], ["s4"]]
+    first = signed_in.get("/prompts/?tag=調査&q=s").content.decode()
+    assert 'href="?q=s&amp;tag=%E8%AA%BF%E6%9F%BB&amp;page=2"' in first
+    assert signed_in.get("/prompts/?page=0").status_code == 400
+    assert signed_in.get(f"/prompts/?page={'9' * 400}").status_code == 400
