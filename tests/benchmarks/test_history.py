@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, transaction
 from django.test import Client
 from pytest_benchmark.fixture import BenchmarkFixture
 from pytest_django.plugin import DjangoDbBlocker
@@ -51,8 +51,9 @@ def fill(slug: str, total: int, author: User) -> PromptSet:
     some: list[PromptVersion] = []
 
     def store() -> None:
-        PromptVersion.objects.bulk_create(some)
-        note_versions(version.indexed for version in ([parent] if parent else []) + some)
+        with transaction.atomic():
+            PromptVersion.objects.bulk_create(some)
+            note_versions(version.indexed for version in ([parent] if parent else []) + some)
 
     for number, (message, templates) in enumerate(stories(total), start=1):
         some.append(

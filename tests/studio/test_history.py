@@ -17,6 +17,7 @@ from studio import history
 from studio.backup import back_up, restore
 from studio.folding import fold
 from studio.history import HistoryPage, history_page, words_of
+from studio.management.commands import reindex
 from studio.models import HistoryNote, PromptSet, PromptVersion, history_index
 from studio.models.prompts import Templates
 from tests.studio.clock import NOW
@@ -198,7 +199,10 @@ def test_notes_belong_to_the_transaction_of_the_version(prompt_set: PromptSet, p
     assert set(HistoryNote.objects.values_list("gram", "block", "numbers")) == kept
 
 
-def test_reindexing_makes_the_same_notes(prompt_set: PromptSet, person: User) -> None:
+def test_reindexing_makes_the_same_notes(
+    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reindex, "_AT_ONCE", 9)
     other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
     for at in range(70):
         save(prompt_set, person, f"順位 {at % 7}\n{at}")

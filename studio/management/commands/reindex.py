@@ -1,12 +1,12 @@
 """`manage.py reindex`: enter every version into the index that the search in histories uses."""
 
-from collections.abc import Iterator
 from typing import Any
 
 from django.core.management.base import BaseCommand
+from django.db import transaction
 
 from studio.models import PromptSet
-from studio.models.history_index import IndexedVersion, note_versions
+from studio.models.history_index import note_versions
 
 _AT_ONCE = 500
 
@@ -20,16 +20,13 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Set by set."""
+        """Set by set, some versions at a time."""
         for prompt_set in PromptSet.objects.order_by("pk"):
-            note_versions(_versions(prompt_set))
+            for start in range(1, prompt_set.revision + 1, _AT_ONCE):
+                # With the first of the next ones, which tells what the last of these lost.
+                some = prompt_set.versions.filter(number__range=(start, start + _AT_ONCE))
+                versions = [version.indexed for version in some.select_related("author").order_by("number")]
+                with transaction.atomic():
+                    note_versions(versions)
             if options["verbosity"] > 0:
                 self.stdout.write(f"{prompt_set.name}: {prompt_set.revision}")
-
-
-def _versions(prompt_set: PromptSet) -> Iterator[IndexedVersion]:
-    # Not by one long query: on SQLite an open one sees an old state, from which nothing can be written.
-    versions = prompt_set.versions.select_related("author").order_by("number")
-    for start in range(1, prompt_set.revision + 1, _AT_ONCE):
-        for version in list(versions.filter(number__gte=start, number__lt=start + _AT_ONCE)):
-            yield version.indexed
