@@ -2,9 +2,14 @@
 
 import os
 
+import hypothesis
 import pytest
 
 from tests.chromium import HOW_TO_GET_IT, find_chromium
+
+# The inner loop's share; a test that is marked slow says how many examples it wants.
+hypothesis.settings.register_profile("inner loop", max_examples=30, deadline=None)
+hypothesis.settings.load_profile("inner loop")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

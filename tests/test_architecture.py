@@ -2,7 +2,7 @@
 
 import ast
 import subprocess
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,18 +62,21 @@ def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
 
 
-def imports(path: Path) -> Iterator[tuple[str, str]]:
+@cache
+def imports(path: Path) -> list[tuple[str, str]]:
     """Every import of a file as (module, name); relative ones are made absolute."""
     place = path.relative_to(ROOT).with_suffix("").parts
+    found = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                yield alias.name, ""
+                found.append((alias.name, ""))
         elif isinstance(node, ast.ImportFrom):
             base = ".".join(place[: -node.level]) if node.level else ""
             module = ".".join(part for part in (base, node.module or "") if part)
             for alias in node.names:
-                yield module, alias.name
+                found.append((module, alias.name))
+    return found
 
 
 def importers(packages: tuple[str, ...], library: str) -> list[str]:

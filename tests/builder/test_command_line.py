@@ -395,13 +395,13 @@ def test_age_of_an_earlier_copy_is_told(run: Run, tmp_path: Path) -> None:
 
 
 def test_context_piped_into_render_is_what_was_delivered(run: Run, played: Path) -> None:
-    """Every stored round of the finished runs, under the file that they ran."""
+    """Every third of the stored rounds of the finished runs, under the file that they ran."""
     with AggregationStore(played) as store:
         finished = [each.execution_id for each in store.executions() if each.state == "completed"]
         rounds = [each for execution in finished for each in store.rounds(execution)]
         delivered = [store.delivered(each.execution_id, each.team_id, each.round_number) for each in rounds]
     assert len(rounds) >= 20
-    for each, prompt in zip(rounds, delivered, strict=True):
+    for each, prompt in [*zip(rounds, delivered, strict=True)][::3]:
         code, given, _ = run("context", played, each.execution_id, each.team_id, each.round_number)
         assert code == 0
         now = json.loads(given)["delivered_at"]

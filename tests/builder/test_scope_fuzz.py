@@ -34,7 +34,7 @@ def accepted_and_rendered_every_way(seed: int) -> bool:
     return True
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(SEEDS)
 def test_accepted_names_have_a_value_in_every_branch(seed: int) -> None:
     accepted_and_rendered_every_way(seed)

@@ -66,6 +66,7 @@ def test_ctrl_c_ends_it_cleanly(studio: Studio) -> None:
     assert studio.output.endswith("Stopped.\n")
 
 
+@pytest.mark.slow
 def test_sigterm_ends_it_cleanly(studio: Studio) -> None:
     assert studio.end(signal.SIGTERM) == 0
     assert studio.output.endswith("Stopped.\n")
@@ -139,7 +140,9 @@ def test_host_that_is_not_here_is_one_sentence(data: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("port", ["http", "70000", "-1", "８０００"])
+@pytest.mark.parametrize(
+    "port", ["http", *(pytest.param(port, marks=pytest.mark.slow) for port in ("70000", "-1", "８０００"))]
+)
 def test_odd_port_is_refused(data: Path, port: str) -> None:
     done = manage("studio", "--data", str(data), f"--port={port}")
     assert done.returncode == 2
@@ -182,6 +185,7 @@ def test_demo_is_loaded_on_the_first_start_only(data: Path) -> None:
     assert "Loading the demo" not in second.output
 
 
+@pytest.mark.slow
 def test_demo_that_a_kill_cut_short_is_loaded_by_the_next_start(studio: Studio, data: Path) -> None:
     studio.end(signal.SIGKILL)
     (data / "demo-pending").touch()
@@ -215,6 +219,7 @@ def test_link_is_opened_where_there_is_a_desktop(data: Path, tmp_path: Path, des
     assert (tmp_path / "opened").read_text() == studio.link
 
 
+@pytest.mark.slow
 def test_no_browser_is_opened_when_told_so(data: Path, tmp_path: Path, desktop: dict[str, str]) -> None:
     studio = Studio(data, "--port", "0", "--no-demo", "--no-browser", **desktop)
     studio.get("/healthz")
@@ -222,6 +227,7 @@ def test_no_browser_is_opened_when_told_so(data: Path, tmp_path: Path, desktop: 
     assert not (tmp_path / "opened").exists()
 
 
+@pytest.mark.slow
 def test_host_given_by_option_is_let_in(data: Path) -> None:
     studio = Studio(data, "--host", "127.0.0.2", "--port", "0", "--no-demo")
     try:
@@ -231,6 +237,7 @@ def test_host_given_by_option_is_let_in(data: Path) -> None:
         studio.end(signal.SIGINT)
 
 
+@pytest.mark.slow
 def test_studio_behind_a_proxy_believes_its_scheme(data: Path) -> None:
     studio = Studio(data, "--port", "0", "--no-demo", STUDIO_ORIGINS="https://studio.example.org")
     try:

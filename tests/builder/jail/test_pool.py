@@ -271,7 +271,7 @@ def test_many_threads_each_get_their_own_answer(pool: JailPool, values: Values) 
 
 
 def test_what_happened_is_counted(values: Values) -> None:
-    with JailPool(size=1, spares=1) as pool:
+    with JailPool(size=1, spares=1, limits=Limits(time=0.3)) as pool:
         pool.render("team", "a", values)
         with pytest.raises(LimitExceeded):
             pool.render("team", HANGS, values)

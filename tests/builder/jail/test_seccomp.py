@@ -1,10 +1,12 @@
 """The filter, run by the kernel on this machine and by a small interpreter for the other one."""
 
 import errno
+import json
 import signal
 import struct
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -105,18 +107,46 @@ def test_a_name_that_only_one_machine_has_is_an_old_one() -> None:
     assert not AARCH64.calls.keys() - X86_64.calls.keys()
 
 
-def in_the_filter(attempt: str) -> subprocess.CompletedProcess[str]:
-    script = (
-        "import ctypes, mmap, os, resource, signal, socket, subprocess, sys, time\n"
-        f"sys.path.insert(0, {str(ROOT)!r})\n"
-        "from builder.jail import seccomp\n"
-        "assert seccomp.install()\n"
-        f"try:\n    {attempt}\n"
-        "except PermissionError:\n    print('refused')\n"
-        "else:\n    print('done')\n"
-        "sys.stdout.flush()\nos._exit(0)\n"
-    )
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+# Starting Python takes much longer than an attempt, so one Python forks a process for each.
+FORKS = f"""
+import ctypes, json, mmap, os, resource, signal, socket, subprocess, sys, time
+sys.path.insert(0, {str(ROOT)!r})
+from builder.jail import seccomp
+for line in sys.stdin:
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            assert seccomp.install()
+            exec(json.loads(line))
+            os.write(writer, b"done")
+        except PermissionError:
+            os.write(writer, b"refused")
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with open(reader) as answer:
+        said = answer.read()
+    _, status = os.waitpid(child, 0)
+    print(json.dumps([os.waitstatus_to_exitcode(status), said]), flush=True)
+"""
+Attempt = Callable[[str], tuple[int, str]]
+
+
+@pytest.fixture(scope="module")
+def in_the_filter() -> Iterator[Attempt]:
+    """Tries a statement behind the filter; tells the exit code, and whether it was done or refused."""
+    command = [sys.executable, "-c", FORKS]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as forks:
+
+        def attempt(statement: str) -> tuple[int, str]:
+            assert forks.stdin and forks.stdout
+            forks.stdin.write(json.dumps(statement) + "\n")
+            forks.stdin.flush()
+            exit_code, said = json.loads(forks.stdout.readline())
+            return exit_code, said
+
+        yield attempt
 
 
 @pytest.mark.parametrize(
@@ -132,8 +162,8 @@ def in_the_filter(attempt: str) -> subprocess.CompletedProcess[str]:
         "import wave",
     ],
 )
-def test_the_kernel_refuses_files(attempt: str) -> None:
-    assert in_the_filter(attempt).stdout == "refused\n"
+def test_the_kernel_refuses_files(in_the_filter: Attempt, attempt: str) -> None:
+    assert in_the_filter(attempt) == (0, "refused")
 
 
 @pytest.mark.parametrize(
@@ -157,8 +187,8 @@ def test_the_kernel_refuses_files(attempt: str) -> None:
         "time.sleep(10)",
     ],
 )
-def test_the_kernel_ends_what_reaches_out(attempt: str) -> None:
-    assert in_the_filter(attempt).returncode == -signal.SIGSYS
+def test_the_kernel_ends_what_reaches_out(in_the_filter: Attempt, attempt: str) -> None:
+    assert in_the_filter(attempt) == (-signal.SIGSYS, "")
 
 
 @pytest.mark.parametrize(
@@ -173,8 +203,8 @@ def test_the_kernel_ends_what_reaches_out(attempt: str) -> None:
         "resource.getrusage(resource.RUSAGE_SELF)",
     ],
 )
-def test_the_kernel_lets_a_job_work(attempt: str) -> None:
-    assert in_the_filter(attempt).stdout == "done\n"
+def test_the_kernel_lets_a_job_work(in_the_filter: Attempt, attempt: str) -> None:
+    assert in_the_filter(attempt) == (0, "done")
 
 
 def test_this_machine_says_that_it_filters() -> None:

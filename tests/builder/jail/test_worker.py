@@ -71,6 +71,7 @@ def test_a_worker_ends_with_its_pipe() -> None:
     assert b'"ready":true' in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limits", [Limits(time=20, cpu=1)])
 def test_cpu_time_is_limited_where_the_clock_is_not(limits: Limits, values: Values) -> None:
     text = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"

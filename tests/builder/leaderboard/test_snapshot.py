@@ -102,15 +102,15 @@ def test_rows_are_read_right_while_another_process_writes(database: Path, open_s
     seen = []
     with writing(database) as writer:
         writer.wait_for(1)
-        until = time.monotonic() + 2
-        while time.monotonic() < until:
+        until = time.monotonic() + 30
+        while len(set(seen)) < 5 and time.monotonic() < until:
             for entry in store.ranking(EXECUTION):
                 # A round's score is its number: a half copied state would not add up.
                 assert entry.max_score == entry.total_rounds
                 seen.append(entry.total_rounds)
         assert writer.stop() == 0, "the writer must never notice us"
     assert seen == sorted(seen)
-    assert len(set(seen)) > 1
+    assert len(set(seen)) >= 5
 
 
 @pytest.mark.slow
@@ -207,9 +207,9 @@ def test_processes_that_start_together_share_one_copy(database: Path, cache: Pat
         "    print([found.execution_id for found in store.executions()])"
     )
     command = [sys.executable, "-c", program, str(database), str(cache)]
-    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     answers = {process.communicate(timeout=120)[0] for process in processes}
-    assert [process.returncode for process in processes] == [0, 0, 0]
+    assert [process.returncode for process in processes] == [0, 0]
     assert len(answers) == 1
     assert len(_copies(cache)) == 1
 
@@ -458,10 +458,17 @@ def _large(path: Path, rows: int) -> None:
 
 @pytest.mark.parametrize(("age_seconds", "indexed"), [(3600, True), (1, False)])
 def test_a_large_table_is_indexed_once_its_run_is_over(
-    age_seconds: int, indexed: bool, tmp_path: Path, cache: Path, open_store: Open
+    age_seconds: int,
+    indexed: bool,
+    tmp_path: Path,
+    cache: Path,
+    open_store: Open,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr("builder.leaderboard.snapshot._INDEX_FROM_BYTES", 0)
+    monkeypatch.setattr("builder.leaderboard.reader.INDEX_FROM_ROWS", 500)
     database = tmp_path / "mixseek.db"
-    _large(database, 60_000)
+    _large(database, 600)
     before = time.time() - age_seconds
     os.utime(database, (before, before))
     with open_store(database) as store:
