@@ -85,6 +85,27 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("c", _("Compare: the chosen versions, or a version with the one before")),
             ],
         ),
+        (
+            _("Contexts"),
+            [
+                Shortcut("n", _("Make a new context (in the list)")),
+                Shortcut("e", _("Edit the context")),
+            ],
+        ),
+        (
+            _("Editor, also while writing"),
+            [
+                Shortcut("Ctrl+S", _("Save as a version")),
+                Shortcut("Ctrl+Enter", _("Preview now")),
+                Shortcut("Ctrl+Space", _("Suggest what may stand here")),
+                Shortcut("Ctrl+.", _("Take the suggestion for the problem at the cursor")),
+                Shortcut("F8", _("Next problem; with Shift, the one before")),
+                Shortcut("Alt+1", _("Turn to the first template; 2 and 3 to the others")),
+                Shortcut("Alt+R", _("Next round")),
+                Shortcut("Ctrl+F", _("Find and replace")),
+                Shortcut("Esc", _("Then Tab: leave the editor")),
+            ],
+        ),
     ]
 
 

@@ -74,6 +74,32 @@ def _history(rounds: int) -> list[RoundState]:
     ]
 
 
+# One sample in English, with the other shapes that a score can come in: numbers by name, and feedback.
+_ENGLISH_TASK = "Write a two-page brief on battery recycling for a board that has ten minutes to read it."
+_ENGLISH_DRAFTS = (
+    "# Battery recycling\n\nThe market is large and growing. Several companies are active in it.",
+    "# Battery recycling\n\nThe market reaches 120 billion yen (METI, March 2026). Four companies share it.",
+    "# Battery recycling\n\nRecommendation: enter with one pre-treatment plant. Payback: six years.",
+)
+
+
+def _english_history() -> list[RoundState]:
+    judged: tuple[tuple[float, dict[str, float], str], ...] = (
+        (58.0, {"Accuracy": 61, "Brevity": 55}, "No figures and no sources. What should the board decide?"),
+        (71.5, {"Accuracy": 80.5, "Brevity": 62.5}, "Figures are there; the recommendation still is not."),
+    )
+    return [
+        RoundState(
+            round_number=number,
+            submission_content=_ENGLISH_DRAFTS[number - 1],
+            evaluation_score=score,
+            score_details={**details},
+            evaluation_feedback=feedback,
+        )
+        for number, (score, details, feedback) in enumerate(judged, start=1)
+    ]
+
+
 def _context(number: int, **more: object) -> RoundPromptContext:
     return RoundPromptContext.model_validate(
         {
@@ -145,8 +171,14 @@ SAMPLES = (
         "no-ranking",
         pgettext_lazy("sample context", "Round 3 without ranking"),
         pgettext_lazy("sample context", "History, but nobody is on the board: does the prompt leave a hole?"),
-        _context(3, ranking=[]),
-        _DRAFTS[2],
+        _context(
+            3,
+            user_prompt=_ENGLISH_TASK,
+            team_name="Team Alpha",
+            round_history=_english_history(),
+            ranking=[],
+        ),
+        _ENGLISH_DRAFTS[2],
     ),
     Sample(
         "long-submissions",

@@ -6,3 +6,4 @@ import "./behaviours/keys.js";
 import "./behaviours/rows.js";
 import "./behaviours/menu.js";
 import "./behaviours/changes.js";
+import "./behaviours/unsaved.js";

@@ -113,6 +113,24 @@ def test_a_problem_has_the_focus_and_nothing_typed_is_lost(page: Page, watch: Wa
     expect(page.get_by_role("alert")).to_contain_text("これまでのラウンドの1件目: スコア")
 
 
+def test_leaving_with_something_unsaved_is_asked_about(page: Page) -> None:
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
+    page.goto("/contexts/new/")
+    page.goto("/contexts/new/")
+    assert asked == []
+    page.get_by_role("button", name="Add a round").click()
+    expect(page.locator("[name='round_history']")).to_have_count(1)
+    page.get_by_label("Name", exact=True).press_sequentially("typed")
+    page.goto("/contexts/")
+    assert asked == ["beforeunload"]
+    page.goto("/contexts/round-1/duplicate/")
+    page.get_by_label("Name", exact=True).fill("Left by saving")
+    page.locator("button.primary").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Left by saving")
+    assert asked == ["beforeunload"]
+
+
 def test_json_is_pasted_and_its_problem_named(page: Page, watch: Watch) -> None:
     watch.expect(422)
     page.goto("/contexts/new/")
