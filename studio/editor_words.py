@@ -1,4 +1,4 @@
-"""What the editor in the browser has to know: the words that templates are made of, and its own in the reader's language."""
+"""What the editor in the browser has to know: what templates are made of, and its words in two languages."""
 
 import json
 

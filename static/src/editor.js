@@ -8,6 +8,7 @@ import { preview } from "./editor/preview.js";
 import { applySuggestion, goToLine, goToProblem, showProblems } from "./editor/problems.js";
 import { restore } from "./editor/restore.js";
 import { saving } from "./editor/save.js";
+import { splitter } from "./editor/splitter.js";
 import { stash } from "./editor/stash.js";
 import { stateLine } from "./editor/state.js";
 import { tabs } from "./editor/tabs.js";
@@ -82,7 +83,7 @@ function open(form) {
     shown.now();
   });
   form.addEventListener("studio:kept", ({ detail }) => {
-    form.querySelector("[data-discard]").hidden = detail.clean;
+    for (const link of form.querySelectorAll("[data-when]")) link.hidden = (link.dataset.when === "clean") !== detail.clean;
     // The server is back: so is the preview.
     if ("stale" in document.getElementById("preview").dataset) shown.now();
   });
@@ -113,6 +114,7 @@ function open(form) {
     if (!same) location.reload();
   });
 
+  splitter(form.querySelector("[data-splitter]"));
   readPage();
   restore(form, drafts, kept, editors, bar, document.querySelector("[data-restored]"));
   form.dataset.ready = "";

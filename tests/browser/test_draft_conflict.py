@@ -80,9 +80,7 @@ def test_one_line_edited_in_two_tabs_keeps_both_texts(
     expect(other.page.locator(".three-way")).to_contain_text("and more of it")
     other.page.get_by_role("button", name="Make this my draft").click()
     other.wait_until_ready()
-    assert other.text() == (
-        "the line, from the second tab\nand more of it\nthe line, from the first tab\n"
-    )
+    assert other.text() == ("the line, from the second tab\nand more of it\nthe line, from the first tab\n")
 
 
 def test_a_page_that_the_browser_kept_whole_looks_again(editor: EditorPage, context: BrowserContext) -> None:

@@ -31,7 +31,9 @@ def test_just_the_variables_of_this_template_are_offered(editor: EditorPage) -> 
     editor.page.get_by_role("tab", name="Evaluator").click()
     editor.write("")
     editor.page.keyboard.type("{{ ")
-    expect(editor.suggestions).to_have_text(["user_promptstring", "submissionstring", "current_datetimestring"])
+    expect(editor.suggestions).to_have_text(
+        ["user_promptstring", "submissionstring", "current_datetimestring"]
+    )
 
 
 def test_outside_of_signs_nothing_is_offered(editor: EditorPage) -> None:
@@ -54,7 +56,10 @@ def test_tags_filters_and_tests_are_offered_where_they_may_stand(
 
 
 def test_what_is_typed_by_hand_stays_as_it_was_typed(editor: EditorPage) -> None:
-    typed = "It's {{ user_prompt }}, isn't (it)? {%- if round_number > 1 -%}[{{ user_prompt }}]{% endif %} {# } #} {x} }}"
+    typed = (
+        "It's {{ user_prompt }}, isn't (it)? "
+        "{%- if round_number > 1 -%}[{{ user_prompt }}]{% endif %} {# } #} {x} }}"
+    )
     editor.write("")
     editor.page.keyboard.type(typed)
     assert editor.text() == typed
@@ -64,7 +69,9 @@ def test_a_typo_is_marked_on_its_line_and_mended_by_one_key(editor: EditorPage) 
     editor.write("# History\n{{ submision_history }}\n")
     expect(editor.page.locator(".cm-lintRange-error")).to_have_text("submision_history")
     expect(editor.page.locator(".cm-lint-marker-error")).to_be_visible()
-    expect(editor.problems).to_contain_text("not a variable of this template. Did you mean `submission_history`?")
+    expect(editor.problems).to_contain_text(
+        "not a variable of this template. Did you mean `submission_history`?"
+    )
     expect(editor.problems).to_contain_text("Line 2")
     editor.page.keyboard.press("Control+.")
     assert editor.text() == "# History\n{{ submission_history }}\n"
@@ -83,7 +90,12 @@ def test_keys_walk_the_problems_and_say_what_they_are(editor: EditorPage) -> Non
     editor.write("{{ user_promt }}\n\n{{ round_numbr }}\n")
     expect(editor.problems).to_have_count(2)
     bubble = editor.page.locator(".problem-bubble")
-    for key, name in [("F8", "user_promt"), ("F8", "round_numbr"), ("F8", "user_promt"), ("Shift+F8", "round_numbr")]:
+    for key, name in [
+        ("F8", "user_promt"),
+        ("F8", "round_numbr"),
+        ("F8", "user_promt"),
+        ("Shift+F8", "round_numbr"),
+    ]:
         editor.page.keyboard.press(key)
         expect(bubble).to_contain_text(f"`{name}` is not a variable")
     bubble.get_by_role("button", name="Write round_number").click()
@@ -122,7 +134,9 @@ def test_the_keyboard_leaves_the_editor(editor: EditorPage) -> None:
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "Find"), ("ja", "検索")])
-def test_find_speaks_the_language_of_the_page(editor: EditorPage, server: str, language: str, word: str) -> None:
+def test_find_speaks_the_language_of_the_page(
+    editor: EditorPage, server: str, language: str, word: str
+) -> None:
     editor.page.context.add_cookies([{"name": "studio-language", "value": language, "url": server}])
     editor.page.goto(EDIT)
     editor.wait_until_ready()
@@ -150,8 +164,8 @@ def test_the_page_does_not_scroll(editor: EditorPage, width: int, height: int) -
     editor.page.set_viewport_size({"width": width, "height": height})
     editor.write("{{ one }} {{ two }} {{ three }}\n" * 60)
     expect(editor.problems).not_to_have_count(0)
-    over = "[document.documentElement.scrollHeight - innerHeight, document.documentElement.scrollWidth - innerWidth]"
-    assert editor.page.evaluate(over) == [0, 0]
+    over = "[root.scrollHeight - innerHeight, root.scrollWidth - innerWidth]"
+    assert editor.page.evaluate(f"(root => {over})(document.documentElement)") == [0, 0]
 
 
 def test_a_narrow_screen_stacks_without_scrolling_sideways(editor: EditorPage) -> None:
@@ -186,3 +200,17 @@ def test_axe_finds_nothing(page: Page, watch: Watch, server: str, theme: str, la
     page.keyboard.press("Control+f")
     found += findings(page)
     assert found == []
+
+
+def test_the_line_between_the_panes_moves_by_key_and_stays(editor: EditorPage) -> None:
+    line = editor.page.get_by_role("separator", name="Width of the editor")
+    before = editor.content.bounding_box()
+    line.focus()
+    for _ in range(5):
+        editor.page.keyboard.press("ArrowRight")
+    expect(line).to_have_attribute("aria-valuenow", "60")
+    after = editor.content.bounding_box()
+    assert before and after and after["width"] > before["width"] + 50
+    editor.page.reload()
+    editor.wait_until_ready()
+    expect(line).to_have_attribute("aria-valuenow", "60")

@@ -37,7 +37,9 @@ def newest() -> str:
     return latest.team_user_prompt
 
 
-def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(page: Page, server: str) -> None:
+def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(
+    page: Page, server: str
+) -> None:
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="Edit", exact=True).click()
     editor = EditorPage(page, page.url)
@@ -54,7 +56,9 @@ def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(
     editor.type_at_end(" In English.")
     editor.save("Say the language")
     expect(page.get_by_text("Saved as v7.")).to_be_visible()
-    page.get_by_role("link", name="調査チーム").click()
+    page.get_by_role("link", name="Compare with v6").click()
+    expect(page).to_have_url(f"{server}/prompts/{SLUG}/compare/6...7")
+    page.get_by_role("link", name="調査チーム").first.click()
     expect(page.get_by_text("Ask for short answers")).to_be_visible()
     expect(page.get_by_text("Say the language")).to_be_visible()
 

@@ -1,7 +1,9 @@
 // The preview follows the text: at a pause, at once when asked, never while a word is being composed.
 import { ChangeSet } from "@codemirror/state";
+import { segmentAt } from "./jinja.js";
 
 const PAUSE = 250;
+const BETWEEN_SIGNS = 1500; // in {{ }} with nothing in it yet, somebody is about to choose a name
 const LONGEST = 1000; // who types without a pause sees it move nevertheless
 
 /** `current()` gives the editor shown; `onAnswer(kind, problems, doc, changes)` hears what the server found. */
@@ -13,7 +15,9 @@ export function preview(form, current, onAnswer) {
   function plan() {
     since ||= Date.now();
     clearTimeout(timer);
-    timer = setTimeout(now, Math.min(PAUSE, Math.max(0, since + LONGEST - Date.now())));
+    const { state } = current().view;
+    const isEmpty = segmentAt(state, state.selection.main.head)?.tokens.length === 0;
+    timer = setTimeout(now, isEmpty ? BETWEEN_SIGNS : Math.min(PAUSE, Math.max(0, since + LONGEST - Date.now())));
   }
 
   function now() {

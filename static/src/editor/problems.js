@@ -51,10 +51,11 @@ export function showProblems(view, problems, doc, changes, words) {
   return standing;
 }
 
-function sentence({ message, suggestion }) {
+function sentence({ message, suggestion, replacement }) {
   const text = document.createElement("span");
   text.textContent = message;
-  if (suggestion) {
+  // A button says it where there is one.
+  if (suggestion && replacement == null) {
     const advice = document.createElement("span");
     advice.className = "soft";
     advice.textContent = ` ${suggestion}`;
@@ -125,7 +126,7 @@ const shown = StateField.define({
     return transaction.docChanged || transaction.selection ? null : value;
   },
   provide: (field) =>
-    showTooltip.from(field, (value) => value && { pos: value.from, above: true, arrow: false, create: (view) => bubble(view, value) }),
+    showTooltip.from(field, (value) => value && { pos: value.from, above: false, arrow: false, create: (view) => bubble(view, value) }),
 });
 
 function bubble(view, { problem }) {
