@@ -15,6 +15,8 @@ from studio.models.prompts import Templates
 Take = Literal["mine", "theirs", "merged"]
 TAKES: tuple[Take, ...] = get_args(Take)
 CHOICES: tuple[Choice, ...] = get_args(Choice)
+MOST_REGIONS = 300
+"""Of one template; nobody decides more of them one by one, and a page of thousands takes seconds."""
 BOTH: Choice = "mine then theirs"
 """What is offered first where both changed the same lines: neither text is lost."""
 
@@ -50,7 +52,7 @@ class TemplateConflict:
     mine: str
     theirs: str
     three_way: ThreeWay | None
-    """None where the texts are too long to compare: one of them can still be taken whole."""
+    """None where the texts are too long or too different: one of them can still be taken whole."""
 
     @property
     def differs(self) -> bool:
@@ -139,7 +141,9 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
 
 def _template(kind: PromptKind, base: str, mine: str, theirs: str) -> TemplateConflict:
     try:
-        three_way = compare_three(base, mine, theirs)
+        three_way: ThreeWay | None = compare_three(base, mine, theirs)
     except DiffTooLarge:
+        three_way = None
+    if three_way is not None and len(three_way.regions) > MOST_REGIONS:
         three_way = None
     return TemplateConflict(kind, field_name(kind), mine, theirs, three_way)

@@ -25,6 +25,8 @@ from studio.situations import Situation, dialect_of
 MOST_SHOWN = 200_000
 """Characters of a prompt that a page shows; a browser that lays out a million stops answering."""
 MOST_COMPARED = 200_000
+MOST_LINES = 6_000
+"""Both prompts together; beyond it, a comparison would hold up everybody else's preview."""
 
 State = Literal["text", "problems", "wait", "unavailable"]
 
@@ -188,6 +190,8 @@ def _saved_prompt(
 
 def _compared(before: str | None, after: str) -> Diff | None:
     if before is None or len(before) + len(after) > MOST_COMPARED:
+        return None
+    if before.count("\n") + after.count("\n") > MOST_LINES:
         return None
     try:
         # Rendering drops the last line's end: with it, a line that others follow now is still the same.

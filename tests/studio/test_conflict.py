@@ -155,9 +155,24 @@ def test_texts_too_long_to_compare_can_still_be_taken_whole(prompt_set: PromptSe
     ken_saves(prompt_set, "\n" * 30_000)
     signed_in.post(DRAFT, fields(three(MINE), base=2))
     page = signed_in.get(CONFLICT).content.decode()
-    assert "too long to be put together line by line" in page
+    assert "too long or too different to be put together line by line" in page
     signed_in.post(CONFLICT, {"pin": pin(page), "team": "theirs"})
     assert Draft.objects.get().team_user_prompt == "\n" * 30_000
+
+
+def test_texts_that_differ_everywhere_are_not_shown_in_a_thousand_pieces(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    lines = [f"line {number}" for number in range(1500)]
+    ken_saves(prompt_set, "\n".join(lines))
+
+    def changed(every: int) -> Templates:
+        return three("\n".join(each.upper() if at % 8 == every else each for at, each in enumerate(lines)))
+
+    signed_in.post(DRAFT, fields(changed(0), base=3))
+    url = signed_in.post(DRAFT, fields(changed(4), base=3, tab="b")).json()["conflict_url"]
+    page = signed_in.get(url).content.decode()
+    assert "too different to be put together" in page and 'class="region' not in page
 
 
 def test_what_people_wrote_is_text_on_the_page(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -175,6 +175,11 @@ def test_a_very_long_prompt_is_cut_for_the_page_alone(prompt_set: PromptSet, sig
     assert "Not compared with v1" in page
 
 
+def test_a_prompt_of_very_many_lines_is_not_compared(prompt_set: PromptSet, signed_in: Client) -> None:
+    page = ask(signed_in, team="{% for i in range(7000) %}{{ i }}\n{% endfor %}")
+    assert "Not compared with v1" in page and prompt(page).startswith("0\n1\n2\n")
+
+
 def test_without_a_context_the_variables_have_sample_values(person: User, signed_in: Client) -> None:
     make_set(person)
     page = ask(signed_in, context="")
