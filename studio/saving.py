@@ -12,6 +12,7 @@ from builder.dialect import Dialect
 from builder.errors import LimitExceeded
 from builder.formatters import Values
 from builder.jail.limits import exceeded
+from builder.problems import errors_in
 from builder.variables import KINDS, PromptKind
 from studio.findings import Finding
 from studio.jail import pool
@@ -61,12 +62,13 @@ def shortcomings(prompt_set: PromptSet, templates: Templates, *, owner: User) ->
     """Every error of the three templates; where there is none, the first one under a sample context."""
     name = str(owner.pk)
     texts = templates.by_kind
-    errors = [
-        Finding.of_problem(kind, problem)
-        for kind, text in texts.items()
-        for problem in pool().check(kind, text, owner=name)
-        if problem.severity == "error"
-    ]
+    errors: list[Finding] = []
+    for kind, text in texts.items():
+        try:
+            problems = pool().check(kind, text, owner=name)
+        except LimitExceeded as stop:
+            return [*errors, Finding.of_error(kind, stop)]
+        errors += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
     return errors or _failures(texts, list(situations_of(prompt_set)), dialect_of(prompt_set), name)
 
 

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 from studio.models.prompts import PromptSet, Templates
 
 COPIES_KEPT = 50
-"""Of one person and set; the oldest goes first."""
+"""Of one person, set and reason; the oldest goes first."""
 
 
 @dataclass(frozen=True)
@@ -186,13 +186,11 @@ class DraftCopyManager(models.Manager["DraftCopy"]):
     ) -> "DraftCopy":
         """Keep a text; a tab that goes on writing beside the draft keeps one copy, its newest."""
         values = _columns(sent) | {"kept_at": at}
-        mine = self.filter(prompt_set=prompt_set, person=person)
-        if tab:
-            copy, _made = mine.update_or_create(
-                prompt_set=prompt_set, person=person, reason=reason, tab=tab, defaults=values
-            )
-        else:
-            copy = self.create(prompt_set=prompt_set, person=person, reason=reason, **values)
+        mine = self.filter(prompt_set=prompt_set, person=person, reason=reason)
+        of_tab = mine.filter(tab=tab) if tab else mine.none()
+        copy = of_tab.first() if of_tab.update(**values) else None
+        if copy is None:
+            copy = self.create(prompt_set=prompt_set, person=person, reason=reason, tab=tab, **values)
         kept = list(mine.order_by("-kept_at", "-pk").values_list("pk", flat=True)[:COPIES_KEPT])
         mine.exclude(pk__in=kept).delete()
         return copy

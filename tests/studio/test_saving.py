@@ -8,7 +8,7 @@ from django.test import Client
 
 import studio.examinations
 import studio.saving
-from builder.jail import JailPool
+from builder.jail import JailPool, Limits
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.saving import shortcomings
 from tests.studio.clock import NOW
@@ -126,6 +126,15 @@ def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
     assert answer.status_code == 422 and PromptVersion.objects.count() == 1
     assert "Three, round 2" in page and "time limit" in page
     assert Draft.objects.get().team_user_prompt == text
+
+
+def test_a_limit_met_by_the_check_itself_is_a_finding(
+    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with JailPool(size=1, spares=0, limits=Limits(input=1000)) as tiny:
+        monkeypatch.setattr(studio.saving, "pool", lambda: tiny)
+        (found,) = shortcomings(prompt_set, replace(TEXTS, evaluator_user_prompt="x\n" * 999), owner=person)
+    assert (found.kind, found.code) == ("evaluator", "jail-input")
 
 
 def test_all_renderings_together_have_a_limit_as_well(
