@@ -62,10 +62,12 @@ export function saving(form, drafts, line, onAnswer) {
       for (const each of texts) each.defaultValue = body.get(each.name);
       elements.message.value = "";
     }
+    // «Saved as v6» stands where one looks for it, and moves nothing on the page.
+    const said = changed === "false" ? page.querySelector("main > .notices") : null;
+    said?.remove();
     adopt(page);
-    const typed = texts.some((each) => each.value !== body.get(each.name));
-    line.show(typed ? "unsaved" : changed === "false" ? "clean" : "saved");
-    if (typed) drafts.changed();
+    line.show("saved", said?.textContent.trim());
+    if (texts.some((each) => each.value !== body.get(each.name))) drafts.changed();
     onAnswer(other.dataset.kind);
     if (elements.message.hasAttribute("aria-invalid")) elements.message.focus();
   }
@@ -86,6 +88,7 @@ export function saving(form, drafts, line, onAnswer) {
 
   elements.message.addEventListener("input", () => {
     elements.message.removeAttribute("aria-invalid");
+    elements.message.removeAttribute("aria-describedby");
     document.querySelector("#message-error")?.remove();
   });
   form.addEventListener("submit", (event) => {
