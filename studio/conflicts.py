@@ -42,6 +42,18 @@ class Dispute:
     def lines(self) -> int:
         return self.region.base.count("\n") or 1
 
+    @property
+    def base(self) -> str:
+        return _visible(self.region.base)
+
+    @property
+    def mine(self) -> str:
+        return _visible(self.region.mine)
+
+    @property
+    def theirs(self) -> str:
+        return _visible(self.region.theirs)
+
 
 @dataclass(frozen=True)
 class TemplateConflict:
@@ -147,3 +159,8 @@ def _template(kind: PromptKind, base: str, mine: str, theirs: str) -> TemplateCo
     if three_way is not None and len(three_way.regions) > MOST_REGIONS:
         three_way = None
     return TemplateConflict(kind, field_name(kind), mine, theirs, three_way)
+
+
+def _visible(text: str) -> str:
+    """Blank lines and nothing at all, with a sign that shows."""
+    return text if text.strip("\n") else "\n".join("⏎" * text.count("\n")) or "∅"

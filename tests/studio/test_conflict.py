@@ -52,7 +52,7 @@ def test_a_base_that_moved_answers_409_with_both_texts(prompt_set: PromptSet, si
     assert "ken saved v3 while you were writing" in page and "ken&#x27;s words" in page
     assert "Both changed this" in page
     for text in ("two\n", "mine\n", "theirs\n"):
-        assert f">{text}</pre>" in page
+        assert f">\n{text}</pre>" in page
     assert Draft.objects.get().team_user_prompt == MINE
     assert PromptVersion.objects.count() == 3
 
@@ -149,6 +149,13 @@ def test_without_anything_to_decide_the_editor_comes_back(prompt_set: PromptSet,
     signed_in.post(DRAFT, fields(three(MINE), base=2))
     assert signed_in.get(CONFLICT)["Location"] == EDIT
     assert signed_in.post(CONFLICT, {"pin": "x"})["Location"] == EDIT
+
+
+def test_blank_lines_and_nothing_are_shown_by_a_sign(prompt_set: PromptSet, signed_in: Client) -> None:
+    ken_saves(prompt_set, BASE.replace("two\n", ""))
+    signed_in.post(DRAFT, fields(three(BASE.replace("two\n", "\n\n")), base=2))
+    page = signed_in.get(CONFLICT).content.decode()
+    assert ">\n∅</pre>" in page and ">\n⏎\n⏎</pre>" in page
 
 
 def test_texts_too_long_to_compare_can_still_be_taken_whole(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -35,7 +35,7 @@ def ask(client: Client, **more: Any) -> str:
 
 
 def prompt(page: str) -> str:
-    found = re.search(r'<pre class="prompt"[^>]*>(.*?)</pre>', page, re.DOTALL)
+    found = re.search(r'<pre class="prompt"[^>]*>\n(.*?)</pre>', page, re.DOTALL)
     assert found, page
     return html.unescape(found[1])
 
@@ -155,6 +155,11 @@ def test_a_limit_is_named_and_the_next_preview_works(
     page = ask(signed_in, team="a\n" + SLOW)
     assert "Stopped at the time limit: this took longer than 1 s" in page
     assert prompt(ask(signed_in)) == "# Task\ncount the stars\nRound 3"
+
+
+def test_a_prompt_keeps_its_blank_lines_at_the_top(prompt_set: PromptSet, signed_in: Client) -> None:
+    # The first line end after <pre> is none of the text: a browser drops it.
+    assert prompt(ask(signed_in, team="\n\na\nb")) == "\n\na\nb"
 
 
 def test_words_are_in_the_readers_language(prompt_set: PromptSet, signed_in: Client) -> None:
