@@ -50,6 +50,6 @@ def test_accepted_names_have_a_value_in_every_branch_of_ten_thousand_templates(p
 
 
 def test_generator_is_neither_tame_nor_hopeless() -> None:
-    counts = Counter(accepted_and_rendered_every_way(seed) for seed in range(120))
-    assert counts[True] > 30
-    assert counts[False] > 30
+    counts = Counter(accepted_and_rendered_every_way(seed) for seed in range(60))
+    assert counts[True] > 15
+    assert counts[False] > 15

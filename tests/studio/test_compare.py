@@ -229,8 +229,9 @@ def test_an_address_that_is_none_is_not_found(prompt_set: PromptSet, signed_in: 
     assert signed_in.get(COMPARE + pair).status_code == 404
 
 
+@pytest.mark.parametrize("requests", [40, pytest.param(300, marks=pytest.mark.slow)])
 def test_whatever_the_query_is_the_answer_is_no_server_error(
-    prompt_set: PromptSet, person: User, signed_in: Client
+    prompt_set: PromptSet, person: User, signed_in: Client, requests: int
 ) -> None:
     Draft.objects.keep(prompt_set, person, sent("{% if %}", base=3), at=NOW)
     rng = Random(20261116)
@@ -239,7 +240,7 @@ def test_whatever_the_query_is_the_answer_is_no_server_error(
         "on", "", "third", "start", "1", "0", "-1", "3", "draft", "v2", "9" * 30, "1e5", "\0", "\ud800",
         "順位", "../..", "team.0-9", "team.9-0", "judgment.0-999999999", "evaluator.1-2", "x" * 3000,
     )  # fmt: skip
-    for _ in range(150):
+    for _ in range(requests):
         pair = rng.choice(
             ("1...2", "1...3", "3...draft", "draft...1", "draft...draft", "2...9", "1...2.diff")
         )
