@@ -6,51 +6,100 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studio', '0001_initial'),
+        ("studio", "0001_initial"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Draft',
+            name="Draft",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('base', models.PositiveIntegerField()),
-                ('team_user_prompt', models.TextField(blank=True)),
-                ('evaluator_user_prompt', models.TextField(blank=True)),
-                ('judgment_user_prompt', models.TextField(blank=True)),
-                ('message', models.CharField(blank=True, max_length=500)),
-                ('revision', models.PositiveIntegerField()),
-                ('changed_at', models.DateTimeField()),
-                ('tab', models.CharField(blank=True, max_length=40)),
-                ('seq', models.PositiveIntegerField(default=0)),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('prompt_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.promptset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("base", models.PositiveIntegerField()),
+                ("team_user_prompt", models.TextField(blank=True)),
+                ("evaluator_user_prompt", models.TextField(blank=True)),
+                ("judgment_user_prompt", models.TextField(blank=True)),
+                ("message", models.CharField(blank=True, max_length=500)),
+                ("revision", models.PositiveIntegerField()),
+                ("changed_at", models.DateTimeField()),
+                ("tab", models.CharField(blank=True, max_length=40)),
+                ("seq", models.PositiveIntegerField(default=0)),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="studio.promptset"
+                    ),
+                ),
             ],
             options={
-                'constraints': [models.UniqueConstraint(fields=('prompt_set', 'person'), name='draft_once_per_person_and_set')],
+                "constraints": [
+                    models.UniqueConstraint(
+                        fields=("prompt_set", "person"), name="draft_once_per_person_and_set"
+                    )
+                ],
             },
         ),
         migrations.CreateModel(
-            name='DraftCopy',
+            name="DraftCopy",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('base', models.PositiveIntegerField()),
-                ('team_user_prompt', models.TextField(blank=True)),
-                ('evaluator_user_prompt', models.TextField(blank=True)),
-                ('judgment_user_prompt', models.TextField(blank=True)),
-                ('message', models.CharField(blank=True, max_length=500)),
-                ('reason', models.CharField(choices=[('other-tab', 'Written in another tab'), ('discarded', 'Discarded'), ('replaced', 'Replaced by a merge')], max_length=20)),
-                ('tab', models.CharField(blank=True, max_length=40)),
-                ('kept_at', models.DateTimeField()),
-                ('person', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('prompt_set', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.promptset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("base", models.PositiveIntegerField()),
+                ("team_user_prompt", models.TextField(blank=True)),
+                ("evaluator_user_prompt", models.TextField(blank=True)),
+                ("judgment_user_prompt", models.TextField(blank=True)),
+                ("message", models.CharField(blank=True, max_length=500)),
+                (
+                    "reason",
+                    models.CharField(
+                        choices=[
+                            ("other-tab", "Written in another tab"),
+                            ("discarded", "Discarded"),
+                            ("replaced", "Replaced by a merge"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("tab", models.CharField(blank=True, max_length=40)),
+                ("kept_at", models.DateTimeField()),
+                (
+                    "person",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="studio.promptset"
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-kept_at', '-pk'),
-                'indexes': [models.Index(fields=['prompt_set', 'person', '-kept_at'], name='copies_of_a_person')],
+                "ordering": ("-kept_at", "-pk"),
+                "indexes": [
+                    models.Index(fields=["prompt_set", "person", "-kept_at"], name="copies_of_a_person")
+                ],
             },
         ),
     ]
