@@ -88,7 +88,7 @@ def test_the_list_of_problems_leads_to_the_line_and_mends_too(editor: EditorPage
 
 def test_keys_walk_the_problems_and_say_what_they_are(editor: EditorPage) -> None:
     editor.write("{{ user_promt }}\n\n{{ round_numbr }}\n")
-    expect(editor.problems).to_have_count(2)
+    expect(editor.page.locator(".cm-lintRange-error")).to_have_count(2)
     bubble = editor.page.locator(".problem-bubble")
     for key, name in [
         ("F8", "user_promt"),

@@ -109,8 +109,8 @@ def test_the_newest_answer_wins_however_late_an_older_one_comes(editor: EditorPa
 
 
 def test_the_reader_keeps_their_place_in_a_long_prompt(editor: EditorPage) -> None:
-    editor.write("line\n" * 200)
-    expect(editor.prompt).to_contain_text("line")
+    editor.write("line\n" * 200 + "nearly ")
+    expect(editor.prompt).to_contain_text("nearly")
     editor.prompt.evaluate("each => each.scrollTop = 900")
     editor.type_at_end("the end")
     expect(editor.prompt).to_contain_text("the end")

@@ -7,7 +7,7 @@ export function parse(html) {
 export function adopt(other) {
   swap("main > .notices", other, (element) => document.querySelector("#draft-notices").before(element));
   for (const selector of ["#draft-notices", ".page-facts", "#problems", "#preview"]) swap(selector, other);
-  swap("#message-error", other, (element) => document.querySelector(".editor-head").append(element));
+  swap("#message-error", other, (element) => document.querySelector(".editor-save").append(element));
   const invalid = other.querySelector("#message")?.hasAttribute("aria-invalid");
   document.querySelector("#message").toggleAttribute("aria-invalid", Boolean(invalid));
 }

@@ -80,7 +80,7 @@ export function saving(form, drafts, line, onAnswer) {
       words.className = "field-error";
       words.id = "message-error";
       words.textContent = message.dataset.empty;
-      document.querySelector(".editor-head").append(words);
+      document.querySelector(".editor-save").append(words);
     }
     message.setAttribute("aria-describedby", "message-error");
     message.focus();
