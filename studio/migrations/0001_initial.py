@@ -8,7 +8,6 @@ import studio.models.contexts
 
 
 class Migration(migrations.Migration):
-
     initial = True
 
     dependencies = [
@@ -17,145 +16,293 @@ class Migration(migrations.Migration):
 
     operations = [
         migrations.CreateModel(
-            name='PromptSet',
+            name="PromptSet",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(allow_unicode=True, max_length=80, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('dialect', models.CharField(default='mixseek', max_length=20)),
-                ('archived', models.BooleanField(default=False)),
-                ('revision', models.PositiveIntegerField(default=0)),
-                ('created_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField(db_index=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(allow_unicode=True, max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("dialect", models.CharField(default="mixseek", max_length=20)),
+                ("archived", models.BooleanField(default=False)),
+                ("revision", models.PositiveIntegerField(default=0)),
+                ("created_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField(db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name='SignInAttempt',
+            name="SignInAttempt",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('who', models.CharField(db_index=True, max_length=64)),
-                ('address', models.CharField(db_index=True, max_length=64)),
-                ('at', models.DateTimeField(db_index=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("who", models.CharField(db_index=True, max_length=64)),
+                ("address", models.CharField(db_index=True, max_length=64)),
+                ("at", models.DateTimeField(db_index=True)),
             ],
         ),
         migrations.CreateModel(
-            name='SignInLink',
+            name="SignInLink",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('digest', models.CharField(max_length=64, unique=True)),
-                ('expires_at', models.DateTimeField()),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("digest", models.CharField(max_length=64, unique=True)),
+                ("expires_at", models.DateTimeField()),
             ],
         ),
         migrations.CreateModel(
-            name='Tag',
+            name="Tag",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40, unique=True)),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=40, unique=True)),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='PromptVersion',
+            name="PromptVersion",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('number', models.PositiveIntegerField()),
-                ('team_user_prompt', models.TextField()),
-                ('evaluator_user_prompt', models.TextField()),
-                ('judgment_user_prompt', models.TextField()),
-                ('content_hash', models.CharField(db_index=True, max_length=64)),
-                ('message', models.CharField(max_length=500)),
-                ('created_at', models.DateTimeField()),
-                ('origin', models.CharField(choices=[('edited', 'Edited here'), ('restored', 'Restored'), ('imported', 'Imported'), ('adopted', 'Adopted from a workspace')], max_length=20)),
-                ('origin_note', models.CharField(blank=True, max_length=500)),
-                ('author', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('parent', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.promptversion')),
-                ('prompt_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='versions', to='studio.promptset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("number", models.PositiveIntegerField()),
+                ("team_user_prompt", models.TextField()),
+                ("evaluator_user_prompt", models.TextField()),
+                ("judgment_user_prompt", models.TextField()),
+                ("content_hash", models.CharField(db_index=True, max_length=64)),
+                ("message", models.CharField(max_length=500)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "origin",
+                    models.CharField(
+                        choices=[
+                            ("edited", "Edited here"),
+                            ("restored", "Restored"),
+                            ("imported", "Imported"),
+                            ("adopted", "Adopted from a workspace"),
+                        ],
+                        max_length=20,
+                    ),
+                ),
+                ("origin_note", models.CharField(blank=True, max_length=500)),
+                (
+                    "author",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "parent",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studio.promptversion",
+                    ),
+                ),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="versions",
+                        to="studio.promptset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-number',),
+                "ordering": ("-number",),
             },
         ),
         migrations.CreateModel(
-            name='LabelMove',
+            name="LabelMove",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=40)),
-                ('moved_at', models.DateTimeField()),
-                ('moved_by', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('prompt_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='label_moves', to='studio.promptset')),
-                ('from_version', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.promptversion')),
-                ('to_version', models.ForeignKey(null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='studio.promptversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=40)),
+                ("moved_at", models.DateTimeField()),
+                (
+                    "moved_by",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="label_moves",
+                        to="studio.promptset",
+                    ),
+                ),
+                (
+                    "from_version",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studio.promptversion",
+                    ),
+                ),
+                (
+                    "to_version",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="+",
+                        to="studio.promptversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('-moved_at', '-pk'),
+                "ordering": ("-moved_at", "-pk"),
             },
         ),
         migrations.CreateModel(
-            name='Label',
+            name="Label",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.SlugField(allow_unicode=True, max_length=40)),
-                ('moved_at', models.DateTimeField()),
-                ('prompt_set', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='studio.promptset')),
-                ('version', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='labels', to='studio.promptversion')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.SlugField(allow_unicode=True, max_length=40)),
+                ("moved_at", models.DateTimeField()),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="labels",
+                        to="studio.promptset",
+                    ),
+                ),
+                (
+                    "version",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="labels",
+                        to="studio.promptversion",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name',),
+                "ordering": ("name",),
             },
         ),
         migrations.CreateModel(
-            name='SampleContext',
+            name="SampleContext",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(allow_unicode=True, max_length=80, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('description', models.CharField(blank=True, max_length=300)),
-                ('data', models.JSONField(validators=[studio.models.contexts.validate_round_context])),
-                ('submission', models.TextField()),
-                ('created_at', models.DateTimeField()),
-                ('changed_at', models.DateTimeField()),
-                ('prompt_set', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='contexts', to='studio.promptset')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(allow_unicode=True, max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("description", models.CharField(blank=True, max_length=300)),
+                ("data", models.JSONField(validators=[studio.models.contexts.validate_round_context])),
+                ("submission", models.TextField()),
+                ("created_at", models.DateTimeField()),
+                ("changed_at", models.DateTimeField()),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="contexts",
+                        to="studio.promptset",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('pk',),
+                "ordering": ("pk",),
             },
         ),
         migrations.AddField(
-            model_name='promptset',
-            name='tags',
-            field=models.ManyToManyField(blank=True, related_name='prompt_sets', to='studio.tag'),
+            model_name="promptset",
+            name="tags",
+            field=models.ManyToManyField(blank=True, related_name="prompt_sets", to="studio.tag"),
         ),
         migrations.CreateModel(
-            name='Workspace',
+            name="Workspace",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('slug', models.SlugField(allow_unicode=True, max_length=80, unique=True)),
-                ('name', models.CharField(max_length=120)),
-                ('path', models.CharField(max_length=1000, unique=True)),
-                ('dialect', models.CharField(default='mixseek', max_length=20)),
-                ('created_at', models.DateTimeField()),
-                ('label', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='workspaces', to='studio.label')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("slug", models.SlugField(allow_unicode=True, max_length=80, unique=True)),
+                ("name", models.CharField(max_length=120)),
+                ("path", models.CharField(max_length=1000, unique=True)),
+                ("dialect", models.CharField(default="mixseek", max_length=20)),
+                ("created_at", models.DateTimeField()),
+                (
+                    "label",
+                    models.ForeignKey(
+                        blank=True,
+                        null=True,
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="workspaces",
+                        to="studio.label",
+                    ),
+                ),
             ],
             options={
-                'ordering': ('name', 'pk'),
+                "ordering": ("name", "pk"),
             },
         ),
         migrations.AddConstraint(
-            model_name='promptversion',
-            constraint=models.UniqueConstraint(fields=('prompt_set', 'number'), name='version_number_once_per_set'),
+            model_name="promptversion",
+            constraint=models.UniqueConstraint(
+                fields=("prompt_set", "number"), name="version_number_once_per_set"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='label',
-            constraint=models.UniqueConstraint(fields=('prompt_set', 'name'), name='label_name_once_per_set'),
+            model_name="label",
+            constraint=models.UniqueConstraint(fields=("prompt_set", "name"), name="label_name_once_per_set"),
         ),
         migrations.AddConstraint(
-            model_name='samplecontext',
-            constraint=models.UniqueConstraint(fields=('prompt_set', 'name'), name='context_name_once_per_set'),
+            model_name="samplecontext",
+            constraint=models.UniqueConstraint(
+                fields=("prompt_set", "name"), name="context_name_once_per_set"
+            ),
         ),
         migrations.AddConstraint(
-            model_name='samplecontext',
-            constraint=models.UniqueConstraint(condition=models.Q(('prompt_set', None)), fields=('name',), name='context_name_once_among_shared'),
+            model_name="samplecontext",
+            constraint=models.UniqueConstraint(
+                condition=models.Q(("prompt_set", None)),
+                fields=("name",),
+                name="context_name_once_among_shared",
+            ),
         ),
     ]

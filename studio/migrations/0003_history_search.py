@@ -35,20 +35,38 @@ def index_what_is_there(apps: Any, schema_editor: Any) -> None:
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studio', '0002_drafts'),
+        ("studio", "0002_drafts"),
     ]
 
     operations = [
         CreateCompactModel(
-            name='HistoryNote',
+            name="HistoryNote",
             fields=[
-                ('pk', models.CompositePrimaryKey('prompt_set', 'gram', 'block', blank=True, editable=False, primary_key=True, serialize=False)),
-                ('gram', models.IntegerField()),
-                ('block', models.IntegerField()),
-                ('numbers', models.BigIntegerField()),
-                ('prompt_set', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='studio.promptset')),
+                (
+                    "pk",
+                    models.CompositePrimaryKey(
+                        "prompt_set",
+                        "gram",
+                        "block",
+                        blank=True,
+                        editable=False,
+                        primary_key=True,
+                        serialize=False,
+                    ),
+                ),
+                ("gram", models.IntegerField()),
+                ("block", models.IntegerField()),
+                ("numbers", models.BigIntegerField()),
+                (
+                    "prompt_set",
+                    models.ForeignKey(
+                        db_index=False,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="+",
+                        to="studio.promptset",
+                    ),
+                ),
             ],
         ),
         migrations.RunPython(index_what_is_there, migrations.RunPython.noop, elidable=True),

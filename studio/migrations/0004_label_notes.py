@@ -5,29 +5,37 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studio', '0003_history_search'),
+        ("studio", "0003_history_search"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name='labelmove',
-            options={'ordering': ('-pk',)},
+            name="labelmove",
+            options={"ordering": ("-pk",)},
         ),
         migrations.AddField(
-            model_name='labelmove',
-            name='note',
+            model_name="labelmove",
+            name="note",
             field=models.CharField(blank=True, max_length=300),
         ),
         migrations.AlterField(
-            model_name='promptversion',
-            name='origin',
-            field=models.CharField(choices=[('edited', 'Edited here'), ('restored', 'Restored'), ('copied', 'Copied from another set'), ('imported', 'Imported'), ('adopted', 'Adopted from a workspace')], max_length=20),
+            model_name="promptversion",
+            name="origin",
+            field=models.CharField(
+                choices=[
+                    ("edited", "Edited here"),
+                    ("restored", "Restored"),
+                    ("copied", "Copied from another set"),
+                    ("imported", "Imported"),
+                    ("adopted", "Adopted from a workspace"),
+                ],
+                max_length=20,
+            ),
         ),
         migrations.AddIndex(
-            model_name='labelmove',
-            index=models.Index(fields=['prompt_set', 'name', '-id'], name='moves_of_a_label'),
+            model_name="labelmove",
+            index=models.Index(fields=["prompt_set", "name", "-id"], name="moves_of_a_label"),
         ),
     ]

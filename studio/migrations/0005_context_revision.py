@@ -7,20 +7,21 @@ import studio.models.ordered_json
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('studio', '0004_label_notes'),
+        ("studio", "0004_label_notes"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='samplecontext',
-            name='revision',
+            model_name="samplecontext",
+            name="revision",
             field=models.PositiveIntegerField(default=1),
         ),
         migrations.AlterField(
-            model_name='samplecontext',
-            name='data',
-            field=studio.models.ordered_json.OrderedJSONField(validators=[studio.models.contexts.validate_round_context]),
+            model_name="samplecontext",
+            name="data",
+            field=studio.models.ordered_json.OrderedJSONField(
+                validators=[studio.models.contexts.validate_round_context]
+            ),
         ),
     ]

@@ -164,8 +164,11 @@ def test_known_and_new_text_against_a_bare_view(benchmark: BenchmarkFixture, peo
 
 
 def test_four_people_while_two_attack(benchmark: BenchmarkFixture, people: list[str]) -> None:
-    quiet = in_parallel(people[:4], ())
-    beside = in_parallel(people[:4], people[4:])
+    quiet: list[float] = []
+    beside: list[float] = []
+    for _ in range(3):  # in turns: a machine that is busy with something else is busy for both
+        quiet += in_parallel(people[:4], ())
+        beside += in_parallel(people[:4], people[4:])
     print("\nfour people previewing, p50 / p95 by the clock")
     for name, times in (("nobody else", quiet), ("two attackers", beside)):
         print(f"  {name:14} {statistics.median(times):6.2f} / {p95(times):6.2f} ms")
@@ -183,7 +186,7 @@ def p95(times: list[float]) -> float:
     return sorted(times)[int(len(times) * 0.95)]
 
 
-def in_parallel(normal: list[str], attackers: list[str] | tuple[()], seconds: float = 8.0) -> list[float]:
+def in_parallel(normal: list[str], attackers: list[str] | tuple[()], seconds: float = 5.0) -> list[float]:
     """Each person previews a text, looks at it for a moment, and goes on."""
     base = form()["team_user_prompt"]
     times: list[float] = []
