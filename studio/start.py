@@ -12,9 +12,9 @@ from django.core.management import execute_from_command_line
 
 from studio.environment import CHECKOUT
 
-# As many processes as cores. Tests are given out one by one and in order, so that those of the browser, which
-# are one group, come last. Whoever says -n 0 after this gets one process; the debugger does so by itself.
-PARALLEL = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadgroup", "--no-loadscope-reorder")
+# As many processes as cores, to which tests/conftest.py gives the tests out in order. Whoever says -n 0 after
+# this gets one process; the debugger does so by itself.
+PARALLEL = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadscope", "--no-loadscope-reorder")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

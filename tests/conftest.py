@@ -4,6 +4,8 @@ import os
 
 import hypothesis
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from tests.chromium import HOW_TO_GET_IT, find_chromium
 
@@ -27,8 +29,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if "browser" in item.path.relative_to(config.rootpath).parts:
             item.add_marker("browser")
-            # Shared out to several processes, they still run in one: they use one studio and one browser.
-            item.add_marker(pytest.mark.xdist_group("browser"))
     if config.getoption("--no-browser"):
         left_out = [item for item in items if item.get_closest_marker("browser")]
         config.hook.pytest_deselected(items=left_out)
@@ -36,6 +36,21 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     # Last of all: from its first page on Playwright keeps an event loop running, in which neither Django's
     # database nor asyncio.run works.
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+
+
+class OneBrowser(LoadScopeScheduling):
+    """Gives tests out to several processes one by one, and those of the browser, the last, to one of them.
+
+    (Marks with `xdist_group` would say the same, but pytest-xdist 3.8 does not find them in pytest 9.2.)
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
+    return OneBrowser(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
