@@ -111,7 +111,7 @@ class Preview:
 
     @cached_property
     def tokens(self) -> TokenCount:
-        return tokens.count(self.text or "")
+        return tokens.recount(self.text or "")
 
     @property
     def shows_sample_time(self) -> bool:

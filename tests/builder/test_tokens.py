@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builder import tokens
-from builder.tokens import TokenCount, count, encoding_for, estimate
+from builder.tokens import TokenCount, count, encoding_for, estimate, recount
 from tests.builder.token_samples import ENGLISH, JAPANESE
 
 
@@ -127,3 +127,22 @@ def test_the_estimate_is_as_good_as_it_says(passages: tuple[str, ...]) -> None:
 def test_the_margin_is_wider_for_japanese() -> None:
     assert estimate(ENGLISH[0]).margin == pytest.approx(0.10)
     assert 0.25 < estimate(JAPANESE[2]).margin <= 0.35
+
+
+@pytest.mark.parametrize("encoding", tokens.ENCODINGS)
+def test_a_recount_by_lines_gives_the_same_number(encoding: str) -> None:
+    for text in (
+        "\n".join((*ENGLISH, *JAPANESE)),
+        "a.\n/b\n\n  c\r\n\td\n\n\n",
+        "\n",
+        "",
+        "x" * 60_000 + "\ny",
+    ):
+        assert recount(text, encoding) == count(text, encoding)
+    assert recount("a\nb", "claude-opus-4") == count("a\nb", "claude-opus-4")
+
+
+@given(st.text(alphabet="ab1 \n\r\t/.'{}%\u3000\x85\x1c順かA🏆", max_size=60))
+def test_a_recount_of_odd_lines_does_too(text: str) -> None:
+    assert recount(text).tokens == count(text).tokens
+    assert recount(text, "cl100k_base").tokens == count(text, "cl100k_base").tokens
