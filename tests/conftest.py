@@ -1,6 +1,7 @@
 """What all tests share: which of them run."""
 
 import os
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -8,6 +9,8 @@ from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.chromium import HOW_TO_GET_IT, find_chromium
+
+BROWSER_TESTS = Path(__file__).parent / "browser"
 
 # The inner loop's share; a test that is marked slow says how many examples it wants.
 hypothesis.settings.register_profile("inner loop", max_examples=30, deadline=None)
@@ -25,14 +28,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    # Not even read: Playwright takes its time to import.
+    return True if config.getoption("--no-browser") and collection_path == BROWSER_TESTS else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if "browser" in item.path.relative_to(config.rootpath).parts:
+        if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker("browser")
-    if config.getoption("--no-browser"):
-        left_out = [item for item in items if item.get_closest_marker("browser")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("browser")]
     # Last of all: from its first page on Playwright keeps an event loop running, in which neither Django's
     # database nor asyncio.run works.
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)

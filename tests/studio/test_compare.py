@@ -354,6 +354,7 @@ def test_problems_of_a_draft_stand_in_place_of_its_prompt(
     assert "submision" in get(signed_in, "3...draft")
 
 
+@pytest.mark.slow
 def test_a_limit_is_named_and_ends_the_row(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
     Draft.objects.keep(prompt_set, person, sent("a\n" + SLOW, base=3), at=NOW)
     page = text(get(signed_in, "3...draft", rendered="on"))

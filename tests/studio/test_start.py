@@ -132,6 +132,7 @@ def test_taken_port_is_one_sentence_with_the_next_step(data: Path) -> None:
     assert not (data / "studio.sqlite3").exists(), "a start that cannot serve must not migrate"
 
 
+@pytest.mark.slow
 def test_host_that_is_not_here_is_one_sentence(data: Path) -> None:
     done = manage("studio", "--data", str(data), "--host", "192.0.2.1", "--port", "0")
     assert done.returncode == 1
@@ -164,6 +165,7 @@ def test_odd_environment_value_is_one_sentence(data: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "STUDIO_DEBUG is 'maybe': write 1 or 0.\n")
 
 
+@pytest.mark.slow
 def test_database_that_does_not_answer_is_said_without_a_traceback(data: Path) -> None:
     with closing(socket.socket()) as unused:
         unused.bind(("127.0.0.1", 0))
@@ -176,6 +178,7 @@ def test_database_that_does_not_answer_is_said_without_a_traceback(data: Path) -
     assert "secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_demo_is_loaded_on_the_first_start_only(data: Path) -> None:
     first = Studio(data, "--port", "0")
     first.end(signal.SIGINT)
@@ -212,6 +215,7 @@ def desktop(tmp_path: Path) -> dict[str, str]:
     return {"DISPLAY": ":0", "PATH": f"{opener.parent}:{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 def test_link_is_opened_where_there_is_a_desktop(data: Path, tmp_path: Path, desktop: dict[str, str]) -> None:
     studio = Studio(data, "--port", "0", "--no-demo", **desktop)
     assert eventually((tmp_path / "opened").exists)

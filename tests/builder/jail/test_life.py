@@ -176,6 +176,7 @@ def test_a_job_is_done_again_after_a_kill_from_outside_but_only_once(values: Val
         assert pool.render("team", "a", values) == "a"
 
 
+@pytest.mark.slow
 def test_a_batch_goes_on_after_a_kill_from_outside(values: Values) -> None:
     with JailPool(size=1, spares=0, batch_size=1) as pool:
         killed: list[int] = []
@@ -373,6 +374,7 @@ def test_a_pool_recovers_once_workers_can_start_again(
                 time.sleep(0.05)
 
 
+@pytest.mark.slow
 def test_the_slow_lane_lets_its_worker_go(monkeypatch: pytest.MonkeyPatch, values: Values) -> None:
     monkeypatch.setattr("builder.jail.keeper._REST_AFTER", 0.1)
     with JailPool(size=1, spares=1, limits=Limits(time=0.2)) as pool:

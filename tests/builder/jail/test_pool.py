@@ -144,9 +144,15 @@ def test_an_examination_tells_a_failure_and_its_line(pool: JailPool, values: Val
 
 
 def test_an_examination_tells_the_limit_and_its_line(pool: JailPool, values: Values) -> None:
-    examination = pool.examine("team", f"a\n{HANGS}", values)
-    assert isinstance(examination.failure, LimitExceeded)
-    assert examination.failure.limit == "time" and examination.failure.line == 2
+    lines = []
+    for _ in range(5):
+        examination = pool.examine("team", f"a\n{HANGS}", values)
+        assert isinstance(examination.failure, LimitExceeded) and examination.failure.limit == "time"
+        lines.append(examination.failure.line)
+        # On a machine that starves the worker it is killed from outside first, where the line is not known.
+        if lines[-1] is not None:
+            break
+    assert lines[-1] == 2
 
 
 def test_half_a_character_in_a_value_is_a_clear_error(pool: JailPool, values: Values) -> None:

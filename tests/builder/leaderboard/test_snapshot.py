@@ -200,6 +200,7 @@ def test_a_second_store_uses_the_copy_that_is_there(
     assert open_store(database).executions() == expected
 
 
+@pytest.mark.slow
 def test_processes_that_start_together_share_one_copy(database: Path, cache: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from builder.leaderboard import AggregationStore\n"
