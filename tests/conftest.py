@@ -1,6 +1,7 @@
 """What all tests share: which of them run."""
 
 import os
+import signal
 from pathlib import Path
 
 import hypothesis
@@ -11,6 +12,10 @@ from xdist.scheduler import LoadScopeScheduling
 from tests.chromium import HOW_TO_GET_IT, find_chromium
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
+
+# A runner in the background ignores Ctrl-C and hands that down; the processes that tests interrupt must not.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The inner loop's share; a test that is marked slow says how many examples it wants.
 hypothesis.settings.register_profile("inner loop", max_examples=30, deadline=None)

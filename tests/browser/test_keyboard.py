@@ -54,6 +54,7 @@ def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
     expect(page).to_have_url(f"{server}/shortcuts/")
     page.get_by_role("button", name="Switch the shortcuts on").click()
     expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
+    page.wait_for_load_state()  # the keys come with the page's script, after its words
     page.keyboard.press("g")
     page.keyboard.press("c")
     expect(page).to_have_url(f"{server}/contexts/")

@@ -21,7 +21,7 @@ def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: st
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="順位表を見せ").click()
     expect(page).to_have_url(f"{server}/prompts/research-team/versions/4/")
-    page.get_by_role("link", name="v3").click()
+    page.get_by_role("link", name="← v3").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("v3")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_contain_text("v4")
