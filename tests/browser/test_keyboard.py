@@ -17,6 +17,7 @@ def test_two_keys_go_to_each_section(page: Page, server: str) -> None:
         for key in keys:
             page.keyboard.press(key)
         expect(page).to_have_url(server + path)
+        page.wait_for_load_state()
 
 
 def test_a_question_mark_shows_the_shortcuts(page: Page, server: str) -> None:
