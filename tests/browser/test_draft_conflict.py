@@ -3,14 +3,15 @@
 import re
 import signal
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from studio.models import DraftCopy
+from studio.models import DraftCopy, PromptSet
 from tests.browser.conftest import Watch
-from tests.browser.editor_page import EditorPage, forget_drafts
+from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
 from tests.studio_process import Studio
 
 
@@ -81,6 +82,41 @@ def test_one_line_edited_in_two_tabs_keeps_both_texts(
     other.page.get_by_role("button", name="Make this my draft").click()
     other.wait_until_ready()
     assert other.text() == ("the line, from the second tab\nand more of it\nthe line, from the first tab\n")
+
+
+def test_what_is_typed_while_a_save_is_under_way_survives_leaving(editor: EditorPage) -> None:
+    held: list[Route] = []
+    editor.page.route(re.compile("/save/$"), lambda route: held.append(route))
+    editor.write("saved")
+    editor.page.get_by_label("Message").fill("slow")
+    editor.page.keyboard.press("Control+s")
+    expect(editor.state).to_have_text("Saving…")
+    editor.type_at_end(", and more")
+    editor.page.reload()
+    editor.wait_until_ready()
+    expect(editor.content).to_have_text("saved, and more")
+    editor.expect_kept_text("saved, and more")
+
+
+def test_what_is_typed_while_a_save_meets_a_newer_version_is_kept(editor: EditorPage, watch: Watch) -> None:
+    watch.expect(409)
+    held: list[Route] = []
+    editor.page.route(re.compile("/save/$"), lambda route: held.append(route))
+    editor.write("mine")
+    editor.page.get_by_label("Message").fill("slow")
+    editor.page.keyboard.press("Control+s")
+    expect(editor.state).to_have_text("Saving…")
+    prompt_set = PromptSet.objects.get(slug=SLUG)
+    newest = prompt_set.latest
+    assert newest is not None
+    newer = replace(newest.templates, team_user_prompt="theirs")
+    prompt_set.save_version(
+        newer, base=newest.number, message="meanwhile", author=newest.author, at=newest.created_at
+    )
+    editor.type_at_end(", and more")
+    held[0].continue_()
+    expect(editor.page.locator(".three-way").first).to_be_visible()
+    expect(editor.page.locator(".three-way").first).to_contain_text("mine, and more")
 
 
 def test_a_page_that_the_browser_kept_whole_looks_again(editor: EditorPage, context: BrowserContext) -> None:

@@ -24,15 +24,17 @@ export function autosave(form, line, bar, kept) {
 
   function plan(time) {
     clearTimeout(timer);
-    timer = setTimeout(send, time);
+    if (!stopped) timer = setTimeout(send, time);
   }
 
   function changed() {
-    if (stopped) return;
-    if (!dirty) plan(PAUSE);
+    // What the server may take a while to get must not wait for it: this browser has it meanwhile.
+    if (failures > 0 || flight || stopped) kept.write(fields());
+    const isFirst = !dirty;
     dirty = true;
+    if (stopped) return;
+    if (isFirst) plan(PAUSE);
     if (failures === 0) line.show("unsaved");
-    else kept.write(fields());
   }
 
   /** Sends what is not on the server yet; true once all of it is. */
@@ -99,10 +101,12 @@ export function autosave(form, line, bar, kept) {
   }
 
   function leave() {
-    if (stopped || (!dirty && !flight)) return;
+    if (!dirty && !flight) return;
     elements.seq.value = Number(elements.seq.value) + 1;
     const values = fields();
     kept.write(values);
+    // The request that carries the text must not find that the draft moved on; the next visit sends the rest.
+    if (stopped) return;
     // As form data, which takes a third of the space for Japanese; what is too long waits in this browser.
     const body = new FormData();
     for (const [name, value] of Object.entries(values)) body.append(name, value);
@@ -121,12 +125,15 @@ export function autosave(form, line, bar, kept) {
     post,
     flush: send,
     isDirty: () => dirty || flight !== null,
-    /** From here on nothing is sent: another request carries the text. */
+    /** From here on nothing is sent: another request carries the text. What is typed meanwhile waits for `resume`. */
     stop: () => {
       stopped = true;
       clearTimeout(timer);
     },
-    resume: () => (stopped = false),
+    resume: () => {
+      stopped = false;
+      if (dirty) plan(PAUSE);
+    },
     fields,
   };
 }

@@ -10,7 +10,6 @@ export function saving(form, drafts, line, onAnswer) {
     if (busy) return;
     if (!elements.message.value.trim()) return askForMessage();
     busy = true;
-    line.show("busy");
     try {
       await send();
     } finally {
@@ -22,6 +21,7 @@ export function saving(form, drafts, line, onAnswer) {
     // What is on its way must arrive before; if it cannot, the line says so already.
     if (!(await drafts.flush())) return;
     drafts.stop();
+    line.show("busy");
     elements.seq.value = Number(elements.seq.value) + 1;
     const body = new URLSearchParams(new FormData(form));
     let page;
@@ -37,6 +37,8 @@ export function saving(form, drafts, line, onAnswer) {
     const conflict = page.querySelector("#conflict");
     if (conflict) {
       const copy = conflict.querySelector("[name=copy]")?.value;
+      // What was typed since belongs on that page too.
+      await drafts.flush();
       location.assign(conflict.getAttribute("action") + (copy ? `?copy=${copy}` : ""));
       return;
     }
