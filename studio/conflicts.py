@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, get_args
 
-from builder.errors import DiffTooLarge
-from builder.three_way import Choice, Region, ThreeWay, compare_three
+from builder.errors import DiffTooLarge, LimitExceeded
+from builder.jail import Choice, Region, ThreeWay
 from builder.variables import KINDS, PromptKind, field_name
+from studio.jail import pool
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.models.prompts import Templates
 
@@ -108,9 +109,10 @@ class Conflict:
 
     @property
     def pin(self) -> str:
-        """Stands for both texts: a choice made on others is not taken."""
+        """Stands for both texts and for what could be chosen: a choice made on others is not taken."""
         both = self.mine.templates.content_hash + self.theirs.templates.content_hash
-        return hashlib.sha256(f"{both}{self.draft.revision}".encode()).hexdigest()[:32]
+        merged = "".join(each.suggested for each in self.templates)
+        return hashlib.sha256(f"{both}{merged}{self.draft.revision}".encode()).hexdigest()[:32]
 
     def resolved(self, takes: Mapping[PromptKind, Take], choices: Mapping[str, Choice]) -> Templates:
         """All three templates as chosen."""
@@ -120,7 +122,10 @@ class Conflict:
 
 
 def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conflict | None:
-    """What there is to decide between the draft and a copy, or the draft and the newest version."""
+    """What there is to decide between the draft and a copy, or the draft and the newest version.
+
+    The texts are merged in the jail; raises its errors where it does not take them.
+    """
     written = Side(draft.templates, draft.changed_at)
     if copy is not None:
         mine, theirs = Side(copy.templates, copy.kept_at), written
@@ -144,17 +149,21 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
         copy,
         tuple(
             _template(
-                kind, started.by_kind[kind], mine.templates.by_kind[kind], theirs.templates.by_kind[kind]
+                kind,
+                started.by_kind[kind],
+                mine.templates.by_kind[kind],
+                theirs.templates.by_kind[kind],
+                owner=str(draft.person_id),
             )
             for kind in KINDS
         ),
     )
 
 
-def _template(kind: PromptKind, base: str, mine: str, theirs: str) -> TemplateConflict:
+def _template(kind: PromptKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:
     try:
-        three_way: ThreeWay | None = compare_three(base, mine, theirs)
-    except DiffTooLarge:
+        three_way: ThreeWay | None = pool().compare_three(base, mine, theirs, owner=owner)
+    except (DiffTooLarge, LimitExceeded):
         three_way = None
     if three_way is not None and len(three_way.regions) > MOST_REGIONS:
         three_way = None

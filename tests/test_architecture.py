@@ -47,7 +47,6 @@ OPEN_TO_STUDIO = {
         "problems",
         "rounds",
         "simulation",
-        "three_way",
         "tokens",
         "unified",
         "variables",

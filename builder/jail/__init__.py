@@ -5,9 +5,11 @@ from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool
 from builder.jail.seccomp import supported as seccomp_supported
 from builder.jail.stats import LaneStats, Stats
+from builder.three_way import Choice, Region, ThreeWay
 
 __all__ = [
     "LIMIT_NAMES",
+    "Choice",
     "Examination",
     "JailPool",
     "LaneStats",
@@ -15,6 +17,8 @@ __all__ = [
     "Limits",
     "Match",
     "Outcome",
+    "Region",
     "Stats",
+    "ThreeWay",
     "seccomp_supported",
 ]

@@ -10,6 +10,7 @@ from builder.file_check import FileProblem
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.prompt_file import Place, PromptFile, UnknownKey
+from builder.three_way import Region, ThreeWay
 
 FAULT = message(
     "jail-fault",
@@ -80,6 +81,10 @@ def examination_of(value: dict[str, Any]) -> Examination:
 
 def file_problem_of(value: dict[str, Any]) -> FileProblem:
     return FileProblem(**{**value, "problem": Problem.from_json(value["problem"])})
+
+
+def three_way_of(value: Sequence[dict[str, Any]]) -> ThreeWay:
+    return ThreeWay(tuple(Region(**region) for region in value))
 
 
 def prompt_file_of(value: dict[str, Any]) -> PromptFile:

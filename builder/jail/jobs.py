@@ -16,6 +16,7 @@ from builder.file_check import check_file
 from builder.jail.limits import Limits, exceeded
 from builder.problems import errors_in
 from builder.render import render_capped
+from builder.three_way import compare_three
 from builder.variables import PromptKind, sample_values
 
 Args = dict[str, Any]
@@ -88,6 +89,11 @@ def _check_file(args: Args) -> Any:
     return [dataclasses.asdict(each) for each in check_file(base64.b64decode(args["data"]), args["name"])]
 
 
+def _compare_three(args: Args) -> Any:
+    found = compare_three(args["base"], args["mine"], args["theirs"])
+    return [dataclasses.asdict(region) for region in found.regions]
+
+
 JOBS: dict[str, Callable[[Args], Any]] = {
     "check": lambda args: _check(args["kind"], args["text"])[0],
     "render": _render,
@@ -96,6 +102,7 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "merge": _merge,
     "read": _read,
     "check_file": _check_file,
+    "compare_three": _compare_three,
 }
 
 
@@ -150,3 +157,4 @@ def warm_up() -> None:
     for data in (made["value"], base64.b64encode(b"[a\n").decode()):
         answer(JOBS["read"], {"data": data, "name": "-"})
         answer(JOBS["check_file"], {"data": data, "name": "-"})
+    answer(JOBS["compare_three"], {"base": "a\nb\n", "mine": "a\nc\n", "theirs": "a\nd\n"})

@@ -22,6 +22,7 @@ from builder.jail.limits import Limits
 from builder.jail.stats import Stats
 from builder.problems import Problem
 from builder.prompt_file import PromptFile
+from builder.three_way import ThreeWay
 from builder.variables import PromptKind
 
 Variables = Mapping[str, str | int]
@@ -86,6 +87,13 @@ class JailPool:
             return answers.examination_of(self._jobs.ask(request, owner, topic))
         except LimitExceeded as stop:
             return Examination((), None, stop)
+
+    # --- two texts from one --------------------------------------------------------------
+
+    def compare_three(self, base: str, mine: str, theirs: str, *, owner: str | None = None) -> ThreeWay:
+        """``builder.three_way.compare_three``, isolated; no preview waits for it."""
+        request = {"do": "compare_three", "base": base, "mine": mine, "theirs": theirs}
+        return answers.three_way_of(self._jobs.ask_file(request, owner))
 
     # --- prompt files --------------------------------------------------------------------
 

@@ -9,11 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from builder.errors import JailError
 from studio.conflicts import CHOICES, TAKES, Conflict, between
 from studio.forms.editor import read_or_refuse
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.models.drafts import CopyReason, SentDraft, StaleRevision
 from studio.people import person_of
+from studio.problems import Problem
+from studio.sets import reason
 
 
 class CopyForm(forms.Form):
@@ -32,7 +35,7 @@ def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
     copy = get_object_or_404(DraftCopy, prompt_set=prompt_set, person=person, pk=number) if number else None
     if request.method != "POST":
         return conflict_page(request, prompt_set, draft, copy, status=200)
-    conflict = between(prompt_set, draft, copy)
+    conflict = _between(prompt_set, draft, copy)
     if conflict is None:
         return redirect("prompt-edit", slug)
     if request.POST.get("pin") != conflict.pin:
@@ -55,11 +58,18 @@ def conflict_page(
     moved: bool = False,
 ) -> HttpResponse:
     """The page with both texts; where there is nothing to decide, back to the editor."""
-    conflict = between(prompt_set, draft, copy)
+    conflict = _between(prompt_set, draft, copy)
     if conflict is None:
         return redirect("prompt-edit", prompt_set.slug)
     context = {"prompt_set": prompt_set, "conflict": conflict, "moved": moved}
     return render(request, "prompts/conflict.html", context, status=status)
+
+
+def _between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conflict | None:
+    try:
+        return between(prompt_set, draft, copy)
+    except JailError as error:
+        raise Problem(503, reason(error)) from error
 
 
 def _take(request: HttpRequest, conflict: Conflict) -> None:

@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
+import studio.conflicts
 import studio.examinations
 import studio.saving
 from builder.jail import JailPool
@@ -56,7 +57,7 @@ def demo(db: None, demo_folder: Path) -> Path:
 def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
-        for module in (studio.examinations, studio.saving):
+        for module in (studio.conflicts, studio.examinations, studio.saving):
             monkeypatch.setattr(module, "pool", lambda: own)
         studio.examinations.forget()
         yield own

@@ -6,6 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from builder.jail import JailPool
 from studio.conflicts import between
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.models.drafts import CopyReason
@@ -186,3 +187,18 @@ def test_what_people_wrote_is_text_on_the_page(prompt_set: PromptSet, signed_in:
     ken_saves(prompt_set, "<script>alert(1)</script>\n")
     page = signed_in.post(SAVE, fields(three("<b>mine</b>\n"), base=2, message="m")).content.decode()
     assert "<script>alert(1)" not in page and "<b>mine" not in page
+
+
+def test_with_the_jail_stopped_nothing_is_merged_and_both_texts_are_kept(
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
+) -> None:
+    signed_in.post(DRAFT, fields(team_user_prompt=MINE, base=2))
+    ken_saves(prompt_set, THEIRS)
+    own_jail.close()
+    answer = signed_in.get(CONFLICT)
+    assert answer.status_code == 503 and "nothing you wrote was lost" in answer.content.decode()
+    saved = signed_in.post(SAVE, fields(team_user_prompt=MINE, base=2, revision=1, message="mine"))
+    assert saved.status_code == 503
+    assert Draft.objects.get().team_user_prompt == MINE
+    newest = PromptSet.objects.get(pk=prompt_set.pk).latest
+    assert newest is not None and newest.team_user_prompt == THEIRS

@@ -16,6 +16,7 @@ from builder.defaults import DEFAULT_TEMPLATES
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK
 from builder.errors import (
     BuilderError,
+    DiffTooLarge,
     LimitExceeded,
     PromptFileError,
     TemplateFailure,
@@ -24,6 +25,7 @@ from builder.errors import (
 )
 from builder.jail import JailPool, Limits, Match
 from builder.render import render
+from builder.three_way import compare_three
 from builder.variables import KINDS, sample_values
 
 Values = dict[str, str | int]
@@ -222,6 +224,16 @@ def test_a_file_has_the_same_problems_as_without_the_jail(pool: JailPool, data: 
 
 
 # --- batches -----------------------------------------------------------------------------
+
+
+def test_two_texts_from_one_are_compared_as_without_the_jail(pool: JailPool) -> None:
+    texts = ("one\ntwo\n三\nfour", "one\nmine\n三\nfour\n", "one\ntheirs\n三\nfour")
+    assert pool.compare_three(*texts, owner="a") == compare_three(*texts)
+
+
+def test_texts_too_long_to_be_compared_are_the_same_error(pool: JailPool) -> None:
+    with pytest.raises(DiffTooLarge):
+        pool.compare_three("", "a\n" * 100_000, "b\n" * 100_000)
 
 
 def test_a_batch_gives_each_text_its_outcome_in_order(pool: JailPool, values: Values) -> None:
