@@ -119,6 +119,16 @@ def test_what_is_typed_while_a_save_meets_a_newer_version_is_kept(editor: Editor
     expect(editor.page.locator(".three-way").first).to_contain_text("mine, and more")
 
 
+def test_a_server_in_trouble_is_not_taken_for_a_sign_out(editor: EditorPage, watch: Watch) -> None:
+    watch.expect(502)
+    editor.page.route(re.compile("/save/$"), lambda route: route.fulfill(status=502, body="Bad gateway"))
+    editor.write("text")
+    editor.page.get_by_label("Message").fill("saved?")
+    editor.page.keyboard.press("Control+s")
+    expect(editor.state).to_have_attribute("data-is", "offline")
+    assert editor.stored() == "text"
+
+
 def test_a_page_that_the_browser_kept_whole_looks_again(editor: EditorPage, context: BrowserContext) -> None:
     other = EditorPage(context.new_page())
     other.write("written meanwhile")

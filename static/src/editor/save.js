@@ -24,9 +24,10 @@ export function saving(form, drafts, line, onAnswer) {
     line.show("busy");
     elements.seq.value = Number(elements.seq.value) + 1;
     const body = new URLSearchParams(new FormData(form));
+    let answer;
     let page;
     try {
-      const answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
+      answer = await fetch(form.action, { method: "POST", body, redirect: "manual" });
       page = parse(await (answer.type === "opaqueredirect" ? await fetch(location.href) : answer).text());
     } catch {
       drafts.resume();
@@ -44,7 +45,7 @@ export function saving(form, drafts, line, onAnswer) {
     }
     const other = page.querySelector("form[data-editor-form]");
     if (!other) {
-      line.show("signedout");
+      line.show(answer.status >= 500 ? "offline" : "signedout");
       return;
     }
     take(other, page, body);
