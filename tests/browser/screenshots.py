@@ -46,9 +46,16 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     """The few that tell what the studio is."""
     README_PICTURES.mkdir(exist_ok=True)
     english = sign_in(browser, studio, "en", "light")
-    shoot(english, "/prompts/research-team/versions/4/", README_PICTURES / "version.png")
+    english.goto("/prompts/research-team/edit/?context=round-5-first&round=2")
+    english.locator(".cm-content").first.press("Control+Home")
+    english.keyboard.insert_text("結論から書いてください。\n")
+    english.locator("output[data-is=saved]").wait_for()
+    english.locator("#preview", has_text="結論から書いてください。").wait_for()
+    take(english, README_PICTURES / "editor.png")
     japanese = sign_in(browser, studio, "ja", "dark")
-    shoot(japanese, "/prompts/research-team/", README_PICTURES / "history-ja-dark.png")
+    shoot(
+        japanese, "/prompts/research-team/compare/3...5?rendered=on", README_PICTURES / "compare-ja-dark.png"
+    )
 
 
 def picture_every_page(browser: Browser, studio: Studio, folder: Path) -> None:
@@ -73,8 +80,13 @@ def sign_in(browser: Browser, studio: Studio, language: str, scheme: Scheme) -> 
 
 
 def shoot(page: Page, path: str, target: Path, whole: bool = False) -> None:
-    """Take one picture."""
+    """Go there and take one picture."""
     page.goto(path)
+    take(page, target, whole)
+
+
+def take(page: Page, target: Path, whole: bool = False) -> None:
+    """Take one picture of what is shown."""
     page.screenshot(path=target, full_page=whole)
     print(target)
 
