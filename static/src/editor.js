@@ -14,6 +14,8 @@ import { stateLine } from "./editor/state.js";
 import { tabs } from "./editor/tabs.js";
 
 function open(form) {
+  // A page out of the browser's cache, as a duplicated tab is, comes with the name of another tab.
+  form.elements.tab.value = Array.from(crypto.getRandomValues(new Uint32Array(3)), (part) => part.toString(36)).join("");
   const words = JSON.parse(form.dataset.words);
   const editors = new Map();
   const current = () => editors.get(form.elements.kind.value);

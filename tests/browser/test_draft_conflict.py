@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from studio.models import DraftCopy, PromptSet
 from tests.browser.conftest import Watch
-from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
+from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
 from tests.studio_process import Studio
 
 
@@ -127,6 +127,25 @@ def test_a_server_in_trouble_is_not_taken_for_a_sign_out(editor: EditorPage, wat
     editor.page.keyboard.press("Control+s")
     expect(editor.state).to_have_attribute("data-is", "offline")
     assert editor.stored() == "text"
+
+
+def test_a_duplicated_tab_from_the_cache_is_another_tab(
+    editor: EditorPage, context: BrowserContext, watch: Watch
+) -> None:
+    watch.expect(409)
+    cached = editor.page.request.get(EDIT).body()
+    context.route(
+        re.compile("/edit/"),
+        lambda route: route.fulfill(body=cached, content_type="text/html; charset=utf-8"),
+    )
+    first, second = EditorPage(context.new_page()), EditorPage(context.new_page())
+    first.write("from the first")
+    first.expect_kept()
+    # As often as it takes to have sent more than the first.
+    for word in ("from", "the", "second", "tab", "time", "and", "again"):
+        second.type_at_end(word)
+        expect(second.state).to_have_attribute("data-is", "conflict")
+    assert first.stored() == "from the first"
 
 
 def test_a_page_that_the_browser_kept_whole_looks_again(editor: EditorPage, context: BrowserContext) -> None:
