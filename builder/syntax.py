@@ -10,6 +10,7 @@ from jinja2.lexer import TOKEN_BLOCK_BEGIN, TOKEN_INTEGER, TOKEN_WHITESPACE, Tok
 from jinja2.parser import Parser
 
 from builder.messages import message
+from builder.parser_words import in_japanese
 from builder.problems import Problem
 from builder.render import PARSING_ENVIRONMENT, reason_of
 
@@ -36,26 +37,26 @@ BAD_CHARACTER = message(
 SYNTAX_ERROR = message(
     "syntax-error",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason}",
+    "Jinja2の構文エラー: {reason_ja}",
 )
 UNKNOWN_TAG = message(
     "syntax-unknown-tag",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason}",
+    "Jinja2の構文エラー: {reason_ja}",
     fix_en="Use if, for, set, with, macro, call, filter or raw, and close each with its end tag.",
     fix_ja="使えるタグは if、for、set、with、macro、call、filter、raw で、終了タグで閉じます。",
 )
 UNCLOSED = message(
     "syntax-unclosed",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason}",
+    "Jinja2の構文エラー: {reason_ja}",
     fix_en="Close every {% if %} with {% endif %}, every {% for %} with {% endfor %}, every {{ with }}.",
     fix_ja="{% if %} は {% endif %}、{% for %} は {% endfor %}、{{ は }} で閉じてください。",
 )
 UNCLOSED_BLOCK = message(
     "syntax-unclosed-block",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason}",
+    "Jinja2の構文エラー: {reason_ja}",
     fix_en="The {% {tag} %} of line {opened} is still open: close it with {% end{tag} %}.",
     fix_ja="{opened}行目の {% {tag} %} が閉じられていません。{% end{tag} %} で閉じてください。",
 )
@@ -108,8 +109,9 @@ def parse(text: str) -> nodes.Template | Problem:
     except RecursionError:
         return _too(TOO_DEEP, MOST_DEPTH, parser.stream.current.lineno)
     except Exception as error:  # Python's own complaints must not reach a person as a traceback
-        params: dict[str, str | int] = {"reason": reason_of(error)}
-        return Problem("error", SYNTAX_ERROR, *place_of(parser.stream.current.lineno), params)
+        return Problem(
+            "error", SYNTAX_ERROR, *place_of(parser.stream.current.lineno), _said(reason_of(error))
+        )
 
 
 def measure(tree: nodes.Template) -> list[Problem]:
@@ -157,10 +159,14 @@ def _syntax_problem(error: jinja2.TemplateSyntaxError, source: str) -> Problem:
         code = UNKNOWN_TAG
     elif "end of template" in reason.lower() or reason.startswith("Missing end of"):
         code = UNCLOSED
-    params: dict[str, str | int] = {"reason": reason}
+    params = _said(reason)
     if tag := _STILL_OPEN.search(reason):
         code, params["tag"], params["opened"] = UNCLOSED_BLOCK, tag[1], _opened(source, tag[1])
     return Problem("error", code, *place_of(error.lineno), params)
+
+
+def _said(reason: str) -> dict[str, str | int]:
+    return {"reason": reason, "reason_ja": in_japanese(reason)}
 
 
 def _opened(source: str, tag: str) -> int:

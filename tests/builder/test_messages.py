@@ -26,7 +26,9 @@ def wordings(code: str) -> list[Wording]:
 @pytest.mark.parametrize("code", CODES)
 def test_both_languages_say_the_same_values(code: str) -> None:
     for wording in wordings(code):
-        assert sorted(set(PLACEHOLDER.findall(wording.en))) == sorted(set(PLACEHOLDER.findall(wording.ja)))
+        # A value may bring a Japanese form of its own.
+        japanese = {name.removesuffix("_ja") for name in PLACEHOLDER.findall(wording.ja)}
+        assert set(PLACEHOLDER.findall(wording.en)) == japanese
 
 
 @pytest.mark.parametrize("code", CODES)
