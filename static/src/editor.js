@@ -111,7 +111,9 @@ function open(form) {
   // A page that the browser kept whole knows nothing of what was written since.
   addEventListener("pageshow", async ({ persisted }) => {
     if (!persisted || drafts.isDirty()) return;
-    const other = parse(await (await fetch(location.href)).text()).querySelector("form[data-editor-form]");
+    const answer = await fetch(location.href).catch(() => null);
+    if (!answer) return; // offline: the next draft that is sent finds out
+    const other = parse(await answer.text()).querySelector("form[data-editor-form]");
     const same = other && ["base", "revision"].every((name) => other.elements[name].value === form.elements[name].value);
     if (!same) location.reload();
   });
