@@ -84,6 +84,7 @@ def eventually(condition: Callable[[], bool]) -> bool:
     return condition()
 
 
+@pytest.mark.slow
 def test_killed_studio_takes_its_workers_along_and_starts_again(studio: Studio, data: Path) -> None:
     port = studio.base.rpartition(":")[2]
     assert eventually(lambda: len(children(studio.process.pid)) > 1)

@@ -15,6 +15,9 @@ from builder.errors import JailUnavailable, LimitExceeded
 from builder.jail import JailPool, Limits
 from builder.jail.lane import Lane
 
+# Real processes started, killed and waited for: seconds each, so the inner loop leaves them to CI.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 Values = dict[str, str | int]
 HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"

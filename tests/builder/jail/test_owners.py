@@ -10,6 +10,9 @@ import pytest
 from builder.errors import CoolingDown, JailUnavailable, LimitExceeded, Superseded
 from builder.jail import JailPool, Limits
 
+# Everybody here waits for somebody: seconds each, so the inner loop leaves them to CI.
+pytestmark = pytest.mark.slow
+
 Values = dict[str, str | int]
 HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
 
