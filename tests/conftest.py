@@ -18,7 +18,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # The inner loop's share; a test that is marked slow says how many examples it wants.
-hypothesis.settings.register_profile("inner loop", max_examples=30, deadline=None)
+hypothesis.settings.register_profile("inner loop", max_examples=20, deadline=None)
 hypothesis.settings.load_profile("inner loop")
 
 

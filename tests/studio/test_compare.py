@@ -402,6 +402,7 @@ def test_with_the_jail_stopped_the_templates_are_shown(
     get(signed_in, "1...2", status=503, rendered="on", rows="team.0-2")
 
 
+@pytest.mark.slow
 def test_who_was_stopped_twice_waits_but_sees_the_templates(
     prompt_set: PromptSet, person: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

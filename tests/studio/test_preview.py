@@ -240,6 +240,7 @@ def test_a_stopped_jail_is_said_calmly(
     assert signed_in.get("/prompts/set/edit/").status_code == 200
 
 
+@pytest.mark.slow
 def test_who_was_stopped_twice_is_told_how_long_to_wait(
     prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

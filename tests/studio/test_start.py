@@ -113,6 +113,7 @@ def test_link_without_a_database_says_what_to_do_first(data: Path) -> None:
     assert done.stderr == "CommandError: There is no database yet: start the studio first.\n"
 
 
+@pytest.mark.slow
 def test_backup_while_it_runs(running: Studio, tmp_path: Path) -> None:
     done = manage("backup", str(tmp_path / "one.zip"), "--data", str(running.data))
     assert (done.returncode, done.stderr) == (0, "")

@@ -248,6 +248,7 @@ def test_a_batch_gives_each_text_its_outcome_in_order(pool: JailPool, values: Va
             assert outcome.text == f"{number} 2" and outcome.failure is None
 
 
+@pytest.mark.slow
 def test_a_text_that_meets_a_limit_does_not_spoil_its_batch(pool: JailPool, values: Values) -> None:
     outcomes = pool.render_many("team", ["a", HANGS, "b", "{{ 'a' * 999999 * 999 }}", "c"], values)
     assert [outcome.text for outcome in outcomes] == ["a", None, "b", None, "c"]

@@ -84,6 +84,7 @@ def test_cpu_time_is_limited_where_the_clock_is_not(limits: Limits, values: Valu
             assert pool.render("team", "{{ round_number }}", values) == "2"
 
 
+@pytest.mark.slow
 def test_what_does_not_hear_the_alarm_is_killed(values: Values) -> None:
     # One long multiplication inside the interpreter, where no signal handler runs.
     text = "{% set ns = namespace(n=7) %}{% for i in range(60) %}{% set ns.n = ns.n * ns.n %}{% endfor %}"
@@ -117,6 +118,7 @@ def test_a_crash_is_a_clear_error_and_a_new_worker(values: Values) -> None:
         assert pool.render("team", "b", values) == "b"
 
 
+@pytest.mark.slow
 def test_a_worker_is_replaced_after_its_share_of_jobs(values: Values) -> None:
     with JailPool(size=1, spares=1, limits=Limits(jobs=2)) as pool:
         for number in range(6):
@@ -134,6 +136,7 @@ def test_a_worker_full_of_large_templates_is_replaced_before_anybody_notices(val
         assert pool.stats().workers_started > 2 and pool.stats().stops == 0
 
 
+@pytest.mark.slow
 def test_workers_of_a_large_process_are_kept(values: Values) -> None:
     held = bytearray(b"x") * Limits().memory
     with JailPool(size=1, spares=1) as pool:

@@ -97,6 +97,7 @@ def _copies(cache: Path) -> list[Path]:
 # --- beside a run ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rows_are_read_right_while_another_process_writes(database: Path, open_store: Open) -> None:
     store = open_store(database)
     seen = []
@@ -138,6 +139,7 @@ def test_no_torn_copy_passes_for_a_good_one_under_constant_checkpoints(database:
     assert len(seen) > 10
 
 
+@pytest.mark.slow
 def test_a_writer_starts_while_the_store_is_in_use(database: Path, open_store: Open) -> None:
     store = open_store(database)
     assert store.executions()
