@@ -41,7 +41,7 @@ def test_accepted_templates_are_harmless_without_a_sandbox() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_forty_thousand_templates_are_harmless_without_a_sandbox(part: int) -> None:
+@pytest.mark.parametrize("part", range(25))
+def test_a_hundred_thousand_templates_are_harmless_without_a_sandbox(part: int) -> None:
     share = 4_000
     assert_harmless(arena(part * share, share), share)
