@@ -17,7 +17,6 @@ from builder.tokens import TokenCount
 from builder.variables import CURRENT_DATETIME, PromptKind
 from studio.examinations import examine
 from studio.findings import Finding
-from studio.language import reader_language
 from studio.models import PromptSet
 from studio.models.preview_source import SavedText
 from studio.situations import Situation, dialect_of
@@ -125,14 +124,6 @@ class Preview:
     @property
     def url(self) -> str:
         return reverse("prompt-preview", args=[self.prompt_set.slug])
-
-    @property
-    def refusal_text(self) -> str:
-        return self.refusal.text(reader_language()) if self.refusal else ""
-
-    @property
-    def refusal_advice(self) -> str:
-        return self.refusal.advice(reader_language()) if self.refusal else ""
 
 
 def preview(

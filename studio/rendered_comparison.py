@@ -12,7 +12,6 @@ from builder.variables import KINDS, PromptKind, field_name
 from studio.comparison import TextDiff, View
 from studio.findings import Finding
 from studio.jail import pool
-from studio.language import reader_language
 from studio.models.prompts import Templates
 from studio.situations import Situation
 
@@ -79,14 +78,6 @@ class PromptComparison:
         if self.refusal is None:
             return 200
         return 429 if isinstance(self.refusal, CoolingDown) else 503
-
-    @property
-    def refusal_text(self) -> str:
-        return self.refusal.text(reader_language()) if self.refusal else ""
-
-    @property
-    def refusal_advice(self) -> str:
-        return self.refusal.advice(reader_language()) if self.refusal else ""
 
     @property
     def changed_rounds(self) -> list[int]:

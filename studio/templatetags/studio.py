@@ -11,13 +11,27 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from builder.errors import BuilderError
 from studio.excerpts import Part
+from studio.language import reader_language
 
 register = template.Library()
 
 _MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
 
 _MARK, _MARK_END = SafeString("<mark>"), SafeString("</mark>")
+
+
+@register.filter
+def said(error: BuilderError) -> str:
+    """What the builder says, in the reader's language."""
+    return error.text(reader_language())
+
+
+@register.filter
+def advised(error: BuilderError) -> str:
+    """What the builder says to do about it, in the reader's language."""
+    return error.advice(reader_language())
 
 
 def relative(moment: datetime, now: datetime) -> str:
