@@ -2,6 +2,7 @@
 
 from studio.models.contexts import SampleContext
 from studio.models.drafts import Draft, DraftCopy
+from studio.models.exports import Export, ExportReceipt
 from studio.models.history_index import HistoryNote
 from studio.models.labels import Label, LabelMove
 from studio.models.prompts import PromptSet, PromptVersion, Tag
@@ -11,6 +12,8 @@ from studio.models.workspaces import Workspace
 __all__ = [
     "Draft",
     "DraftCopy",
+    "Export",
+    "ExportReceipt",
     "HistoryNote",
     "Label",
     "LabelMove",

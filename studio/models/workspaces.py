@@ -41,6 +41,8 @@ class Workspace(models.Model):
     label = models.ForeignKey(
         Label, on_delete=models.PROTECT, null=True, blank=True, related_name="workspaces"
     )
+    # Taken off the lists; its exports stay, and registering the folder again brings it back.
+    archived = models.BooleanField(default=False)
     created_at = models.DateTimeField()
 
     class Meta:
