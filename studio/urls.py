@@ -4,6 +4,7 @@ from django.urls import path, register_converter
 from django.urls.converters import StringConverter
 from django.views.generic import RedirectView
 
+from studio.stored_names import StoredNameConverter
 from studio.views import (
     compare,
     conflicts,
@@ -54,6 +55,7 @@ class SideConverter(NumberConverter):
 register_converter(SlugConverter, "word")
 register_converter(NumberConverter, "number")
 register_converter(SideConverter, "side")
+register_converter(StoredNameConverter, "stored")
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="prompt-list"), name="home"),
