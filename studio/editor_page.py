@@ -44,6 +44,8 @@ class EditorPage:
     sent: SentDraft
     changed: bool
     """Whether the text differs from the version it starts from."""
+    kept: bool
+    """Whether the server holds the text; a plain form's preview shows one that it does not."""
     kind: PromptKind
     situation: Situation
     contexts: Sequence[SampleContext]
@@ -64,6 +66,21 @@ class EditorPage:
     def words(self) -> str:
         """JSON for the editor: what may be completed, and its own words."""
         return editor_words()
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether a draft with changes is on the server, to be compared or discarded."""
+        return self.changed and self.kept
+
+    @property
+    def is_shown_only(self) -> bool:
+        """Whether there are changes that would be lost with this page."""
+        return self.changed and not self.kept and not self.is_beside
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the text is kept beside the draft that another tab wrote."""
+        return not self.kept and any(copy.templates == self.sent.templates for copy in self.other_tabs)
 
     @property
     def base_moved(self) -> bool:
@@ -93,7 +110,9 @@ def open_editor(prompt_set: PromptSet, person: User, view: EditorView) -> Editor
     draft = Draft.objects.of(prompt_set, person)
     if draft is not None and is_changed(draft, saved):
         return _page(prompt_set, person, view, saved, draft.sent, changed=True)
-    sent = SentDraft(starting_text(saved), prompt_set.revision, draft.revision if draft else 0)
+    # A message may be written before anything is changed.
+    revision, message = (draft.revision, draft.message) if draft else (0, "")
+    sent = SentDraft(starting_text(saved), prompt_set.revision, revision, message)
     return _page(prompt_set, person, view, saved, sent, changed=False)
 
 
@@ -102,7 +121,9 @@ def editor_with(prompt_set: PromptSet, person: User, view: EditorView, sent: Sen
     saved = prompt_set.latest
     base = _version(prompt_set, sent.base, saved)
     changed = base is None or base.templates != sent.templates
-    return _page(prompt_set, person, view, saved, sent, changed=changed)
+    draft = Draft.objects.of(prompt_set, person)
+    kept = draft is not None and draft.templates == sent.templates
+    return _page(prompt_set, person, view, saved, sent, changed=changed, kept=kept)
 
 
 def with_preview(page: EditorPage, person: User) -> EditorPage:
@@ -175,6 +196,7 @@ def _page(
     sent: SentDraft,
     *,
     changed: bool,
+    kept: bool = True,
 ) -> EditorPage:
     contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
     slug = view.context
@@ -188,6 +210,7 @@ def _page(
         saved=saved,
         sent=replace(sent, tab=sent.tab or secrets.token_urlsafe(9)),
         changed=changed,
+        kept=kept,
         kind=view.kind,
         situation=situation(chosen, view.round),
         contexts=contexts,

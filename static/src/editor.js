@@ -120,6 +120,8 @@ function open(form) {
 
   splitter(form.querySelector("[data-splitter]"));
   readPage();
+  // The answer to a plain form's preview, sent before the scripts were there: nothing of it is stored yet.
+  if ("shownOnly" in form.querySelector("[data-state]").dataset) drafts.changed();
   restore(form, drafts, kept, editors, bar, document.querySelector("[data-restored]"));
   form.dataset.ready = "";
 }

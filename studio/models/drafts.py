@@ -82,6 +82,8 @@ class DraftManager(models.Manager["Draft"]):
                 return draft
             draft = self.get(prompt_set=prompt_set, person=person)
             if draft.templates == sent.templates:
+                if sent.message and not draft.message:
+                    self.filter(pk=draft.pk, message="").update(message=sent.message)
                 return draft
             copy = DraftCopy.objects.put_aside(
                 prompt_set, person, sent, reason=CopyReason.OTHER_TAB, at=at, tab=sent.tab

@@ -28,6 +28,13 @@ class CopyForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
     """Show both texts, or take what the person chose of them."""
+    try:
+        return _both_texts(request, slug)
+    except JailError as error:
+        raise Problem(503, reason(error)) from error
+
+
+def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     person = person_of(request)
     draft = get_object_or_404(Draft, prompt_set=prompt_set, person=person)
@@ -35,7 +42,7 @@ def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
     copy = get_object_or_404(DraftCopy, prompt_set=prompt_set, person=person, pk=number) if number else None
     if request.method != "POST":
         return conflict_page(request, prompt_set, draft, copy, status=200)
-    conflict = _between(prompt_set, draft, copy)
+    conflict = between(prompt_set, draft, copy)
     if conflict is None:
         return redirect("prompt-edit", slug)
     if request.POST.get("pin") != conflict.pin:
@@ -57,19 +64,15 @@ def conflict_page(
     status: int = 409,
     moved: bool = False,
 ) -> HttpResponse:
-    """The page with both texts; where there is nothing to decide, back to the editor."""
-    conflict = _between(prompt_set, draft, copy)
+    """The page with both texts; where there is nothing to decide, back to the editor.
+
+    Raises the jail's errors, for the texts are put together there.
+    """
+    conflict = between(prompt_set, draft, copy)
     if conflict is None:
         return redirect("prompt-edit", prompt_set.slug)
     context = {"prompt_set": prompt_set, "conflict": conflict, "moved": moved}
     return render(request, "prompts/conflict.html", context, status=status)
-
-
-def _between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conflict | None:
-    try:
-        return between(prompt_set, draft, copy)
-    except JailError as error:
-        raise Problem(503, reason(error)) from error
 
 
 def _take(request: HttpRequest, conflict: Conflict) -> None:
@@ -82,7 +85,8 @@ def _take(request: HttpRequest, conflict: Conflict) -> None:
     fields = [dispute.field for each in conflict.templates for dispute in each.disputes if dispute.field]
     choices = {field: choice for field in fields for choice in CHOICES if request.POST.get(field) == choice}
     draft, copy = conflict.draft, conflict.copy
-    outcome = SentDraft(conflict.resolved(takes, choices), conflict.next_base, draft.revision, draft.message)
+    message = draft.message or (copy.message if copy else "")
+    outcome = SentDraft(conflict.resolved(takes, choices), conflict.next_base, draft.revision, message)
     with transaction.atomic():
         Draft.objects.replace(draft, outcome, reason=CopyReason.REPLACED, at=timezone.now())
         if copy is not None:

@@ -15,7 +15,7 @@ from studio.editor_page import EditorPage, editor_with, not_saved, open_editor, 
 from studio.findings import Finding
 from studio.forms.editor import read_draft
 from studio.forms.editor_view import read_view
-from studio.models import Draft, PromptSet
+from studio.models import Draft, DraftCopy, PromptSet
 from studio.models.drafts import DraftConflict
 from studio.people import person_of
 from studio.problems import Problem
@@ -51,8 +51,9 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"{problem.what} {problem.advice}")
         return editor_page(request, with_preview(page, person), problem.status)
     except DraftConflict as conflict:
-        return conflict_page(request, prompt_set, conflict.draft, conflict.copy)
-    page = replace(page, sent=replace(page.sent, revision=draft.revision))
+        page = editor_with(prompt_set, person, read_view(request.POST), form.sent)
+        return _undecided(request, page, conflict.draft, conflict.copy)
+    page = replace(page, kept=True, sent=replace(page.sent, revision=draft.revision))
     if form.message_error:
         page = replace(page, message_error=form.message_error)
         return editor_page(request, with_preview(page, person), 422)
@@ -64,15 +65,35 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("prompt-edit", slug)
     except VersionConflict:
         prompt_set.refresh_from_db()
-        return conflict_page(request, prompt_set, draft)
+        return _undecided(request, page, draft)
     except Refused as refused:
         return _refused(request, page, refused.findings)
     except JailError as refusal:
-        page = not_saved(page, refusal=refusal)
-        messages.error(request, _("Not saved, but your draft is kept."))
-        return editor_page(request, page, page.preview.status if page.preview else 503)
+        return _put_off(request, page, refusal, _("Not saved, but your draft is kept."))
     messages.success(request, _("Saved as v%(number)d.") % {"number": version.number})
     return redirect(prompt_set)
+
+
+def _undecided(
+    request: HttpRequest, page: EditorPage, draft: Draft, copy: DraftCopy | None = None
+) -> HttpResponse:
+    """Both texts, for the person to decide; the editor with what was typed where they cannot be shown."""
+    try:
+        return conflict_page(request, page.prompt_set, draft, copy)
+    except JailError as refusal:
+        said = (
+            _("Not saved: another tab wrote to this draft. Both texts are kept.")
+            if copy
+            else _("Not saved: somebody saved v%(number)d since. Your draft is kept.")
+            % {"number": page.prompt_set.revision}
+        )
+        return _put_off(request, page, refusal, said)
+
+
+def _put_off(request: HttpRequest, page: EditorPage, refusal: JailError, said: str) -> HttpResponse:
+    page = not_saved(page, refusal=refusal)
+    messages.error(request, said)
+    return editor_page(request, page, page.preview.status if page.preview else 503)
 
 
 def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:

@@ -197,8 +197,28 @@ def test_with_the_jail_stopped_nothing_is_merged_and_both_texts_are_kept(
     own_jail.close()
     answer = signed_in.get(CONFLICT)
     assert answer.status_code == 503 and "nothing you wrote was lost" in answer.content.decode()
-    saved = signed_in.post(SAVE, fields(team_user_prompt=MINE, base=2, revision=1, message="mine"))
+    saved = signed_in.post(SAVE, fields(team_user_prompt=MINE, base=2, revision=1, message="why I did it"))
+    page = saved.content.decode()
     assert saved.status_code == 503
+    assert "Not saved: somebody saved v3 since. Your draft is kept." in page
+    assert "The workers that render templates are stopped" in page
+    assert f"\n{MINE}</textarea>" in page and 'value="why I did it"' in page
+    assert 'name="base" value="2"' in page and 'name="revision" value="2"' in page
     assert Draft.objects.get().team_user_prompt == MINE
     newest = PromptSet.objects.get(pk=prompt_set.pk).latest
     assert newest is not None and newest.team_user_prompt == THEIRS
+
+
+def test_with_the_jail_stopped_a_save_from_a_stale_tab_stays_in_the_editor(
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
+) -> None:
+    signed_in.post(DRAFT, fields(three("tab a\n"), base=2))
+    own_jail.close()
+    answer = signed_in.post(SAVE, fields(three("tab b\n"), base=2, tab="b", message="from b"))
+    page = answer.content.decode()
+    assert answer.status_code == 503
+    assert "Not saved: another tab wrote to this draft. Both texts are kept." in page
+    assert "tab b\n" in page and 'value="from b"' in page
+    assert "Kept beside the draft of another tab</output>" in page
+    assert Draft.objects.get().templates == three("tab a\n")
+    assert DraftCopy.objects.get().templates == three("tab b\n")

@@ -68,6 +68,13 @@ def test_the_same_text_from_two_tabs_is_no_conflict(prompt_set: PromptSet, perso
     assert DraftCopy.objects.count() == 0
 
 
+def test_a_message_typed_beside_the_same_text_is_not_dropped(prompt_set: PromptSet, person: User) -> None:
+    Draft.objects.keep(prompt_set, person, sent("same"), at=NOW)
+    for message in ("first", "second"):
+        Draft.objects.keep(prompt_set, person, sent("same", message=message, tab="tab-b"), at=NOW)
+    assert Draft.objects.get().message == "first"  # and one that is there is not written over
+
+
 def test_a_draft_is_that_of_one_person_and_one_set(prompt_set: PromptSet, person: User) -> None:
     other, elsewhere = User.objects.create_user("ken"), make_set(person, "other")
     for set_, who, text in ((prompt_set, person, "a"), (prompt_set, other, "b"), (elsewhere, person, "c")):
@@ -133,6 +140,14 @@ def test_a_draft_is_kept_and_shown_again_to_the_last_blank(
     page = signed_in.get(EDIT).content.decode()
     assert 'rows="24">\n\n  two blanks\n\n{{ user_prompt }}  \n</textarea>' in page
     assert 'name="revision" value="1"' in page and "Draft with changes" in page
+
+
+def test_a_message_written_before_anything_is_changed_is_kept(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    signed_in.post(DRAFT, fields(message="what I am about to do"))
+    page = signed_in.get(EDIT).content.decode()
+    assert 'value="what I am about to do"' in page and "No changes" in page
 
 
 def test_a_stale_tab_is_told_where_to_decide(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -15,7 +15,9 @@ from builder.errors import Superseded
 from builder.jail import JailPool, Limits
 from studio.editor_page import preview_topic
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from tests.studio.editing import HTMX, PREVIEW, TEAM, fields, make_context, make_set
+from studio.models.prompts import Templates
+from tests.studio.clock import NOW
+from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
 
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
 
@@ -102,6 +104,29 @@ def test_nothing_is_stored_by_previewing(
     assert not [each for each in queries.captured_queries if not each["sql"].startswith("SELECT")]
     signed_in.post(PREVIEW, fields(team="new text", context="third"))
     assert (Draft.objects.count(), DraftCopy.objects.count(), PromptVersion.objects.count()) == (0, 0, 1)
+
+
+def test_a_plain_preview_says_that_its_text_is_not_stored(prompt_set: PromptSet, signed_in: Client) -> None:
+    """With no draft, and beside one that has another text; once that very text is kept, it is the draft."""
+    for kept in ("", "kept"):
+        if kept:
+            signed_in.post(DRAFT, fields(team=kept))
+        page = signed_in.post(PREVIEW, fields(team="only shown", revision=int(bool(kept)))).content.decode()
+        assert "Changes not stored yet" in page and "Draft with changes" not in page
+        assert "Leave without these changes" in page
+        assert len(re.findall(r'data-when="changed" hidden', page)) == 2  # compare and discard
+    page = signed_in.post(PREVIEW, fields(team="kept", revision=1)).content.decode()
+    assert "Draft with changes" in page and 'data-when="changed" hidden' not in page
+    assert "No changes" in signed_in.post(PREVIEW, fields(revision=1)).content.decode()
+
+
+def test_a_plain_preview_on_an_older_version_leads_to_no_conflict_page_that_is_not_there(
+    prompt_set: PromptSet, signed_in: Client, person: User
+) -> None:
+    prompt_set.save_version(Templates("a", "b", "c"), base=1, message="m", author=person, at=NOW)
+    page = signed_in.post(PREVIEW, fields(team="only shown")).content.decode()
+    assert "This text starts from v1, and v2 was saved since" in page
+    assert page.count("/prompts/set/conflict/") == 1  # that of the hidden bar
 
 
 def test_what_changed_against_the_saved_version_is_counted_and_marked(

@@ -41,6 +41,7 @@ def test_saving_makes_the_next_version_and_ends_the_draft(prompt_set: PromptSet,
 def test_unchanged_text_makes_no_version(prompt_set: PromptSet, signed_in: Client) -> None:
     page = signed_in.post(SAVE, fields(message="nothing"), follow=True)
     assert "Nothing changed since v1, so no version was made." in page.content.decode()
+    assert 'name="message" value="nothing"' in page.content.decode()  # what was typed stays
     assert PromptVersion.objects.count() == 1
 
 

@@ -5,6 +5,11 @@ export async function restore(form, drafts, kept, editors, bar, notice) {
   for (const { key, fields } of await kept.left()) {
     const texts = [...editors.values()].map(({ textarea }) => textarea);
     if (texts.every((textarea) => textarea.value === fields[textarea.name])) {
+      // Written before anything was changed: a message is kept like a text.
+      if (fields.message && !form.elements.message.value) {
+        form.elements.message.value = fields.message;
+        drafts.changed();
+      }
       kept.drop(key);
       continue;
     }

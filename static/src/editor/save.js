@@ -59,17 +59,18 @@ export function saving(form, drafts, line, onAnswer) {
       return;
     }
     for (const name of ["base", "revision"]) elements[name].value = other.elements[name].value;
-    const { changed } = other.querySelector("[data-state]").dataset;
+    const { changed, is } = other.querySelector("[data-state]").dataset;
     form.querySelector("[data-state]").dataset.changed = changed;
     if (changed === "false") {
       for (const each of texts) each.defaultValue = body.get(each.name);
-      elements.message.value = "";
+      // Empty after a save; where nothing had changed, still there.
+      if (elements.message.value === body.get("message")) elements.message.value = other.elements.message.value;
     }
     // «Saved as v6» stands where one looks for it, and moves nothing on the page.
     const said = changed === "false" ? page.querySelector("main > .notices") : null;
     said?.remove();
     adopt(page);
-    line.show("saved", said?.textContent.trim());
+    line.show(is ?? "saved", said?.textContent.trim());
     if (texts.some((each) => each.value !== body.get(each.name))) drafts.changed();
     onAnswer(other.dataset.kind);
     if (elements.message.hasAttribute("aria-invalid")) elements.message.focus();
