@@ -56,6 +56,17 @@ class Side:
         return self.source.created_at if isinstance(self.source, PromptVersion) else self.source.changed_at
 
 
+class NoDraft(Problem):
+    """The reader's draft was saved or discarded, or there never was one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            404,
+            _("You have no unsaved draft of this set."),
+            _("Whatever you change in the editor becomes one; drafts of others are theirs alone."),
+        )
+
+
 def sides(prompt_set: PromptSet, person: User, old: SideName, new: SideName) -> tuple[Side, Side]:
     """Both sides; a 404 that says which one there is not."""
     wanted = {name for name in (old, new) if name != "draft"}
@@ -71,11 +82,7 @@ def sides(prompt_set: PromptSet, person: User, old: SideName, new: SideName) -> 
 
 def _missing(prompt_set: PromptSet, name: SideName) -> Problem:
     if name == "draft":
-        return Problem(
-            404,
-            _("You have no unsaved draft of this set."),
-            _("Whatever you change in the editor becomes one; drafts of others are theirs alone."),
-        )
+        return NoDraft()
     newest = prompt_set.revision
     return Problem(
         404,

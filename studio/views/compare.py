@@ -1,13 +1,15 @@
 """Compare: two versions, or a version with the reader's draft, side by side."""
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from studio.compare_page import ComparePage, compare_page
-from studio.comparison import SideName
+from studio.comparison import NoDraft, SideName
 from studio.forms.compare import CompareForm
 from studio.forms.editor import read_or_refuse
 from studio.models import PromptSet
@@ -21,7 +23,12 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
     clean = form.cleaned_data
     if clean["old"] or clean["new"]:
         return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
-    page = _page(request, slug, old, new, form)
+    try:
+        page = _page(request, slug, old, new, form)
+    except NoDraft:
+        if clean["rows"]:
+            raise
+        return _without_draft(request, slug, old, new)
     if clean["rows"]:
         wanted = clean["rows"][0]
         panel = page.panel(wanted.kind)
@@ -44,6 +51,21 @@ def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: Sid
 def _page(request: HttpRequest, slug: str, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     return compare_page(prompt_set, person_of(request), old, new, form)
+
+
+def _without_draft(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """Whoever comes back to the address of a draft most likely saved it: the newest version stands for it."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    newest = prompt_set.revision
+    old, new = (newest if side == "draft" else side for side in (old, new))
+    if newest and old != new:
+        said = _(
+            "You have no unsaved draft of this set; v%(number)d, the newest version, stands in its place."
+        )
+        messages.info(request, said % {"number": newest})
+        return _other_pair(request, slug, old, new)
+    context = {"prompt_set": prompt_set, "newest": prompt_set.latest}
+    return render(request, "compare/no_draft.html", context, status=404)
 
 
 def _other_pair(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:

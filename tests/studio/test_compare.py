@@ -283,12 +283,31 @@ def test_a_version_is_compared_with_the_readers_draft(
 def test_without_a_draft_of_ones_own_there_is_nothing_to_compare(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:
-    assert "You have no unsaved draft" in get(signed_in, "3...draft", status=404)
+    page = get(signed_in, "3...draft", status=404)
+    assert "You have no unsaved draft" in page and f'href="{COMPARE}2...3"' in page
     other = User.objects.create_user("ken")
     Draft.objects.keep(prompt_set, other, sent("secret\n", base=3), at=NOW)
     assert "secret" not in get(signed_in, "3...draft", status=404)
     Draft.objects.keep(prompt_set, person, sent(LATE, base=3), at=NOW)
     get(signed_in, "3...draft", status=404)
+    assert "You have no unsaved draft" in get(signed_in, "1...draft.diff", status=404)
+    assert "You have no unsaved draft" in get(signed_in, "1...draft", status=404, rows="team.0-1")
+
+
+@pytest.mark.parametrize(("asked", "shown"), [("1...draft", "1...3"), ("draft...2", "3...2")])
+def test_in_place_of_a_draft_that_was_saved_stands_the_newest_version(
+    prompt_set: PromptSet, signed_in: Client, asked: str, shown: str
+) -> None:
+    answer = signed_in.get(COMPARE + asked, {"rendered": "on"}, follow=True)
+    assert answer.redirect_chain == [(f"{COMPARE}{shown}?rendered=on", 302)]
+    assert (
+        "no unsaved draft of this set; v3, the newest version, stands in its place" in answer.content.decode()
+    )
+
+
+def test_a_set_without_versions_has_nothing_to_compare_with_a_draft(signed_in: Client) -> None:
+    PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
+    assert "It has no versions yet" in get(signed_in, "draft...draft", status=404)
 
 
 # --- the rendered prompts ----------------------------------------------------------------
