@@ -7,6 +7,7 @@ from studio.models.history_index import HistoryNote
 from studio.models.labels import Label, LabelMove
 from studio.models.prompts import PromptSet, PromptVersion, Tag
 from studio.models.signin import SignInAttempt, SignInLink
+from studio.models.uploads import Upload
 from studio.models.workspaces import Workspace
 
 __all__ = [
@@ -23,5 +24,6 @@ __all__ = [
     "SignInAttempt",
     "SignInLink",
     "Tag",
+    "Upload",
     "Workspace",
 ]

@@ -171,6 +171,7 @@ class CopyReason(models.TextChoices):
     OTHER_TAB = "other-tab", _("Written in another tab")
     DISCARDED = "discarded", _("Discarded")
     REPLACED = "replaced", _("Replaced by a merge")
+    IMPORTED = "imported", _("Imported")
 
 
 class DraftCopyManager(models.Manager["DraftCopy"]):
