@@ -38,6 +38,10 @@ class Export(ImmutableModel):
     class Meta:
         ordering = ("-pk",)
         indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
+        constraints = (
+            # The same confirmation sent twice writes once.
+            models.UniqueConstraint(fields=["batch", "workspace"], name="workspace_once_per_batch"),
+        )
 
     def __str__(self) -> str:
         return f"{self.version or self.batch} → {self.workspace}"
