@@ -30,13 +30,11 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.messages import message
+from builder.orchestrator_file import named_prompt_file
 from builder.prompt_file import merge, read
-from builder.toml_file import TomlFile, located, type_name
+from builder.toml_file import located
 from builder.variables import FIELDS, field_name
-from builder.workspace_file import inspect, read_bytes, replace
-
-PROMPT_FILE = Path("configs/prompt_builder.toml")
-ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")
+from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes, replace
 
 EMPTY = message(
     "settings-empty",
@@ -56,11 +54,6 @@ NAMED_FILE_MISSING = located(
     "prompt_builder_config が指す {named} がありません",
     fix_en="Correct the path, or run `python -m builder init` to make the file.",
     fix_ja="パスを直すか、`python -m builder init` でファイルを作ってください。",
-)
-NAME_NOT_A_STRING = located(
-    "settings-name-not-a-string",
-    "prompt_builder_config must be a string, but is a TOML {found}",
-    "prompt_builder_config は文字列でなければなりませんが、TOMLの {found} です",
 )
 FILE_EXISTS = message(
     "settings-file-exists",
@@ -186,14 +179,10 @@ def locate(workspace: Path) -> PromptFileLocation:
     data = read_bytes(orchestrator)
     if data is None:
         return PromptFileLocation(workspace / PROMPT_FILE)
-    file = TomlFile(data, str(orchestrator))
-    named, line = file.value_at("orchestrator", "prompt_builder_config")
-    if named is not None and not isinstance(named, str):
-        raise file.refuse(NAME_NOT_A_STRING, line, found=type_name(named))
-    # MixSeek takes an empty name for none.
-    if not named:
+    named = named_prompt_file(data, str(orchestrator))
+    if named is None:
         return PromptFileLocation(workspace / PROMPT_FILE)
-    return PromptFileLocation(workspace / named, orchestrator, line)
+    return PromptFileLocation(workspace / named.name, orchestrator, named.line)
 
 
 def load_settings(

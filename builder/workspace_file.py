@@ -27,6 +27,10 @@ Step = Literal["locked", "compared", "written", "synced", "compared-again", "rep
 STEPS: tuple[Step, ...] = get_args(Step)
 """The steps of ``replace``, in order; a process may die after each of them."""
 
+PROMPT_FILE = Path("configs/prompt_builder.toml")
+ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")
+"""Where MixSeek looks, below a workspace; the second may name another place for the first."""
+
 LOCK_SECONDS = 10.0
 _NEW_FILE_MODE = 0o644
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
@@ -146,11 +150,22 @@ def read_bytes(path: Path) -> bytes | None:
 
 def inspect(path: Path, root: Path) -> FileState:
     """Look at a file inside a workspace; refuses what ``replace`` would refuse."""
+    state, obstacle = peek(path, root)
+    if obstacle is not None:
+        raise obstacle
+    return state
+
+
+def peek(path: Path, root: Path) -> tuple[FileState, PromptFileRefused | None]:
+    """Read a file inside a workspace, and say what would keep ``replace`` from replacing it.
+
+    A link on the way, or what is no regular file, is refused here too.
+    """
     try:
         with opened(path, root) as folder:
-            return _look(folder, path)
+            return _peek(folder, path)
     except PromptFileMissing:
-        return FileState(path, None)
+        return FileState(path, None), None
 
 
 def replace(
@@ -218,10 +233,17 @@ def _writing(path: Path, root: Path, lock_seconds: float, *, make: bool = False)
 
 def _look(folder: int, path: Path, name: str | None = None) -> FileState:
     """What stands in the folder under the path's name, or under another one."""
+    state, obstacle = _peek(folder, path, name)
+    if obstacle is not None:
+        raise obstacle
+    return state
+
+
+def _peek(folder: int, path: Path, name: str | None = None) -> tuple[FileState, PromptFileRefused | None]:
     try:
         handle = os.open(name or path.name, _READ | os.O_NOFOLLOW, dir_fd=folder)
     except FileNotFoundError:
-        return FileState(path, None)
+        return FileState(path, None), None
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise PromptFileRefused(LINK, file=str(path)) from None
@@ -231,13 +253,14 @@ def _look(folder: int, path: Path, name: str | None = None) -> FileState:
     with _closing(handle):
         data = _content(handle, path)
         found = os.fstat(handle)
+    obstacle = None
     if found.st_nlink > 1:
-        raise PromptFileRefused(HARD_LINKS, file=str(path), count=found.st_nlink)
-    if not found.st_mode & stat.S_IWUSR:
+        obstacle = PromptFileRefused(HARD_LINKS, file=str(path), count=found.st_nlink)
+    elif not found.st_mode & stat.S_IWUSR:
         # A rename would get past it, but somebody wanted this file left alone.
-        raise PromptFileRefused(PROTECTED, file=str(path))
+        obstacle = PromptFileRefused(PROTECTED, file=str(path))
     mode = stat.S_IMODE(found.st_mode)
-    return FileState(path, data, found.st_mtime_ns, mode, found.st_uid, found.st_gid)
+    return FileState(path, data, found.st_mtime_ns, mode, found.st_uid, found.st_gid), obstacle
 
 
 def _content(handle: int, path: Path) -> bytes:

@@ -3,17 +3,22 @@
 import base64
 import dataclasses
 import hashlib
+from collections import OrderedDict
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 from typing import Any
 
+from jinja2 import nodes
+
 from builder import prompt_file
-from builder.check import check
+from builder.check import read
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.file_check import check_file
 from builder.jail.limits import Limits, exceeded
+from builder.orchestrator_file import named_prompt_file
 from builder.problems import errors_in
 from builder.render import render_capped
 from builder.three_way import compare_three
@@ -33,23 +38,34 @@ def _dialect(name: Any, trim: bool, lstrip: bool, name_line: bool) -> Dialect:
     )
 
 
-def _check(kind: PromptKind, text: str) -> tuple[list[dict[str, Any]], bool]:
+@dataclass(frozen=True)
+class _Check:
+    problems: list[dict[str, Any]]
+    refused: bool
+
+
+_kept: OrderedDict[tuple[PromptKind, str], _Check] = OrderedDict()
+
+
+def _check(kind: PromptKind, text: str) -> tuple[_Check, nodes.Template | None]:
+    """The check of a text; a new one with the tree that was read, which is large and good for one use."""
+    if found := _kept.get((kind, text)):
+        _kept.move_to_end((kind, text))
+        return found, None
+    reading = read(kind, text)
+    found = _Check([problem.as_json() for problem in reading.problems], bool(errors_in(reading.problems)))
     # What is longer than a template may be is refused at once, and would only fill the memory.
-    return _kept_check(kind, text) if len(text) <= LONGEST_KEPT else _new_check(kind, text)
+    if len(text) <= LONGEST_KEPT:
+        _kept[kind, text] = found
+        if len(_kept) > CHECKS_KEPT:
+            _kept.popitem(last=False)
+    return found, reading.tree
 
 
-def _new_check(kind: PromptKind, text: str) -> tuple[list[dict[str, Any]], bool]:
-    problems = check(kind, text)
-    return [problem.as_json() for problem in problems], bool(errors_in(problems))
-
-
-_kept_check = lru_cache(maxsize=CHECKS_KEPT)(_new_check)
-
-
-def _render(args: Args) -> str:
+def _render(args: Args, tree: nodes.Template | None = None) -> str:
     try:
         return render_capped(
-            args["kind"], args["text"], args["variables"], _dialect(*args["dialect"]), args["output"]
+            args["kind"], args["text"], args["variables"], _dialect(*args["dialect"]), args["output"], tree
         )
     except TemplateFailure as failure:
         # How deep Python goes depends on the machine, so this is a limit and no property of the text.
@@ -59,15 +75,15 @@ def _render(args: Args) -> str:
 
 
 def _examine(args: Args) -> Any:
-    problems, refused = _check(args["kind"], args["text"])
-    if refused:
-        return {"problems": problems}
+    found, tree = _check(args["kind"], args["text"])
+    if found.refused:
+        return {"problems": found.problems}
     try:
-        return {"problems": problems, "text": _render(args)}
+        return {"problems": found.problems, "text": _render(args, tree)}
     except LimitExceeded:
         raise
     except BuilderError as error:
-        return {"problems": problems, "failure": _error(error)}
+        return {"problems": found.problems, "failure": _error(error)}
 
 
 def _match(args: Args) -> str | None:
@@ -89,19 +105,25 @@ def _check_file(args: Args) -> Any:
     return [dataclasses.asdict(each) for each in check_file(base64.b64decode(args["data"]), args["name"])]
 
 
+def _named_prompt_file(args: Args) -> Any:
+    named = named_prompt_file(base64.b64decode(args["data"]), args["name"])
+    return None if named is None else dataclasses.asdict(named)
+
+
 def _compare_three(args: Args) -> Any:
     found = compare_three(args["base"], args["mine"], args["theirs"])
     return [dataclasses.asdict(region) for region in found.regions]
 
 
 JOBS: dict[str, Callable[[Args], Any]] = {
-    "check": lambda args: _check(args["kind"], args["text"])[0],
+    "check": lambda args: _check(args["kind"], args["text"])[0].problems,
     "render": _render,
     "examine": _examine,
     "match": _match,
     "merge": _merge,
     "read": _read,
     "check_file": _check_file,
+    "named_prompt_file": _named_prompt_file,
     "compare_three": _compare_three,
 }
 

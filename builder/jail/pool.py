@@ -20,6 +20,7 @@ from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
+from builder.orchestrator_file import NamedFile
 from builder.problems import Problem
 from builder.prompt_file import PromptFile
 from builder.three_way import ThreeWay
@@ -125,6 +126,12 @@ class JailPool:
         """``builder.file_check.check_file``, isolated: fields and templates, by line of the file."""
         request = {"do": "check_file", "data": base64.b64encode(data).decode(), "name": name}
         return [answers.file_problem_of(each) for each in self._jobs.ask_file(request, owner)]
+
+    def named_prompt_file(self, data: bytes, name: str, *, owner: str | None = None) -> NamedFile | None:
+        """``builder.orchestrator_file.named_prompt_file``, isolated."""
+        request = {"do": "named_prompt_file", "data": base64.b64encode(data).decode(), "name": name}
+        named = self._jobs.ask_file(request, owner)
+        return None if named is None else NamedFile(**named)
 
     # --- batches -------------------------------------------------------------------------
 

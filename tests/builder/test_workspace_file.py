@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import pickle
 import random
+import re
 import resource
 import signal
 import socket
@@ -25,7 +26,7 @@ from builder.errors import (
     PromptFileRefused,
     PromptFileUnwritable,
 )
-from builder.workspace_file import STEPS, Receipt, inspect, read_bytes, remove, replace, sha256
+from builder.workspace_file import STEPS, Receipt, inspect, peek, read_bytes, remove, replace, sha256
 
 OLD, NEW = b"old = 1\n", b"new = 2\n"
 # Children of a process that has nothing but this module: cheap, and no thread of ours is copied.
@@ -230,6 +231,23 @@ def test_what_is_no_plain_file_is_refused(file: Path, make: Callable[[Path], Non
             attempt()
 
     assert (os.lstat(file).st_ino, os.lstat(file).st_mode) == (before.st_ino, before.st_mode)
+
+
+@pytest.mark.parametrize("make", [as_hard_link, as_write_protected])
+def test_what_may_be_read_but_not_replaced_is_read(file: Path, make: Callable[[Path], None]) -> None:
+    file.unlink()
+    make(file)
+    state, obstacle = peek(file, file.parent.parent)
+    assert state.data == OLD
+    assert re.search(ODD[make], str(obstacle))
+
+
+@pytest.mark.parametrize("make", [as_symlink, as_fifo, as_folder])
+def test_what_is_no_plain_file_is_not_even_read(file: Path, make: Callable[[Path], None]) -> None:
+    file.unlink()
+    make(file)
+    with pytest.raises(PromptFileRefused):
+        peek(file, file.parent.parent)
 
 
 @pytest.mark.parametrize("make", [as_symlink, as_fifo, as_folder, as_socket])
