@@ -6,7 +6,7 @@ import os
 import secrets
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, get_args
@@ -25,7 +25,7 @@ from builder.workspace_folder import LINK, TEMPORARY, exchange, lock, opened, re
 
 Step = Literal["locked", "compared", "written", "synced", "compared-again", "replaced", "folder-synced"]
 STEPS: tuple[Step, ...] = get_args(Step)
-"""The steps of ``replace``, in order; a process may die after each of them."""
+"""The steps of ``replace``, in order; a process may die after each of them. ``remove`` has some of them."""
 
 PROMPT_FILE = Path("configs/prompt_builder.toml")
 ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")
@@ -168,12 +168,41 @@ def peek(path: Path, root: Path) -> tuple[FileState, PromptFileRefused | None]:
         return FileState(path, None), None
 
 
+@dataclass(frozen=True)
+class Turn:
+    """A file's folder, held open and locked: until it ends, nobody else of us writes there."""
+
+    path: Path
+    root: Path
+    folder: int
+
+    def look(self) -> FileState:
+        """What stands at the path now; refuses what ``replace`` would refuse."""
+        with _unwritable(self.path):
+            return _look(self.folder, self.path)
+
+
+@contextmanager
+def turn(path: Path, root: Path, *, make: bool = False, lock_seconds: float = LOCK_SECONDS) -> Iterator[Turn]:
+    """Wait for the turn to write a file, and keep it for more than one call.
+
+    ``make`` makes folders that are missing. Whoever dies gives the turn back.
+    """
+    with ExitStack() as held:
+        with _unwritable(path):
+            folder = held.enter_context(opened(path, root, make=make))
+            lock(folder, path.parent, lock_seconds)
+            sweep(folder)
+        yield Turn(path, root, folder)
+
+
 def replace(
     path: Path,
     new: bytes,
     expected_hash: str | None,
     root: Path,
     *,
+    within: Turn | None = None,
     on_step: Callable[[Step], None] = lambda step: None,
     lock_seconds: float = LOCK_SECONDS,
 ) -> Receipt:
@@ -183,7 +212,13 @@ def replace(
     """
     if len(new) > MAX_FILE_BYTES:
         raise PromptFileInvalid(TOO_LARGE, file=str(path), limit=MAX_FILE_BYTES)
-    with _writing(path, root, lock_seconds, make=expected_hash is None) as folder:
+    mine = (
+        nullcontext(within)
+        if within
+        else turn(path, root, make=expected_hash is None, lock_seconds=lock_seconds)
+    )
+    with mine as held, _unwritable(path):
+        folder = held.folder
         on_step("locked")
         state = _look(folder, path)
         _require(state, expected_hash)
@@ -198,30 +233,42 @@ def replace(
     return Receipt(path, expected_hash, sha256(new), owner_kept, durable, state.data)
 
 
-def remove(path: Path, expected_hash: str, root: Path, *, lock_seconds: float = LOCK_SECONDS) -> Receipt:
+def remove(
+    path: Path,
+    expected_hash: str,
+    root: Path,
+    *,
+    within: Turn | None = None,
+    on_step: Callable[[Step], None] = lambda step: None,
+    lock_seconds: float = LOCK_SECONDS,
+) -> Receipt:
     """Take the file away whose SHA-256 is expected: the undoing of a write where none had been."""
-    with _writing(path, root, lock_seconds) as folder:
-        state = _look(folder, path)
-        _require(state, expected_hash)
-        aside = _private_name()
-        rename_new(folder, path.name, aside)
-        try:
-            _require(_look(folder, path, aside), expected_hash)
-        except BaseException:
-            rename_new(folder, aside, path.name)
-            raise
-        os.unlink(aside, dir_fd=folder)
-        durable = _sync(folder)
+    with nullcontext(within) if within else turn(path, root, lock_seconds=lock_seconds) as held:
+        folder = held.folder
+        with _unwritable(path):
+            on_step("locked")
+            state = _look(folder, path)
+            _require(state, expected_hash)
+            on_step("compared")
+            aside = _private_name()
+            rename_new(folder, path.name, aside)
+            on_step("replaced")
+            try:
+                _require(_look(folder, path, aside), expected_hash)
+            except BaseException:
+                rename_new(folder, aside, path.name)
+                raise
+            os.unlink(aside, dir_fd=folder)
+            durable = _sync(folder)
+            on_step("folder-synced")
     return Receipt(path, expected_hash, None, True, durable, state.data)
 
 
 @contextmanager
-def _writing(path: Path, root: Path, lock_seconds: float, *, make: bool = False) -> Iterator[int]:
+def _unwritable(path: Path) -> Iterator[None]:
+    """What the system refuses is told as an error of the builder."""
     try:
-        with opened(path, root, make=make) as folder:
-            lock(folder, path.parent, lock_seconds)
-            sweep(folder)
-            yield folder
+        yield
     except PromptFileMissing:
         raise
     except OSError as error:

@@ -334,6 +334,25 @@ def test_a_busy_folder_is_waited_for_and_then_left(file: Path) -> None:
     assert file.read_bytes() == NEW
 
 
+def test_a_turn_lasts_for_more_than_one_write(file: Path, tmp_path: Path) -> None:
+    with turn(file, tmp_path) as mine:
+        assert mine.look().data == OLD
+        put(file, within=mine)
+        with pytest.raises(PromptFileUnwritable, match="Somebody else is writing"):
+            put(file, OLD, expected=NEW, lock_seconds=0)
+        assert mine.look().data == NEW
+        remove(file, sha256(NEW), tmp_path, within=mine)
+        assert mine.look().data is None
+    with turn(tmp_path / "new" / "p.toml", tmp_path, make=True, lock_seconds=0) as other:
+        assert other.look().data is None
+
+
+def test_the_steps_of_taking_a_file_away_are_told(file: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    remove(file, sha256(OLD), tmp_path, on_step=told.append)
+    assert told == ["locked", "compared", "replaced", "folder-synced"] and set(told) < set(STEPS)
+
+
 # --- reading as MixSeek does --------------------------------------------------------------
 
 
