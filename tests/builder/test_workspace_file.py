@@ -26,7 +26,7 @@ from builder.errors import (
     PromptFileRefused,
     PromptFileUnwritable,
 )
-from builder.workspace_file import STEPS, Receipt, inspect, peek, read_bytes, remove, replace, sha256
+from builder.workspace_file import STEPS, Receipt, inspect, peek, read_bytes, remove, replace, sha256, turn
 
 OLD, NEW = b"old = 1\n", b"new = 2\n"
 # Children of a process that has nothing but this module: cheap, and no thread of ours is copied.
