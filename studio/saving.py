@@ -17,10 +17,10 @@ from builder.variables import KINDS, PromptKind
 from studio.findings import Finding
 from studio.jail import pool
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.models.prompts import NothingChanged, Templates, VersionConflict
+from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
 from studio.situations import Situation, dialect_of, situations_of
 
-__all__ = ["NothingChanged", "Refused", "VersionConflict", "save", "shortcomings"]
+__all__ = ["NothingChanged", "Refused", "VersionConflict", "keep_as_version", "save", "shortcomings"]
 
 TRIAL_SECONDS = 5.0
 TRIAL_SECONDS_EACH = 0.02
@@ -56,6 +56,34 @@ def save(draft: Draft, *, message: str, at: datetime) -> PromptVersion:
         )
         Draft.objects.settle(draft, version.number, at=at)
     return version
+
+
+def keep_as_version(
+    prompt_set: PromptSet,
+    templates: Templates,
+    *,
+    base: int,
+    message: str,
+    by: User,
+    at: datetime,
+    origin: Origin,
+    origin_note: str = "",
+) -> PromptVersion:
+    """Make a text that was not written in the editor the version after ``base``.
+
+    Raises ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors, as every save.
+    """
+    # Before the trial, which may take a second: neither is a matter of it.
+    if prompt_set.revision != base:
+        raise VersionConflict
+    newest = prompt_set.latest
+    if newest is not None and newest.templates == templates:
+        raise NothingChanged
+    if found := shortcomings(prompt_set, templates, owner=by):
+        raise Refused(found)
+    return prompt_set.save_version(
+        templates, base=base, message=message, author=by, at=at, origin=origin, origin_note=origin_note
+    )
 
 
 def shortcomings(prompt_set: PromptSet, templates: Templates, *, owner: User) -> list[Finding]:

@@ -13,8 +13,8 @@ from builder.variables import KINDS
 from studio.language import reader_language
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.models.drafts import SentDraft
-from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
-from studio.saving import Refused, shortcomings
+from studio.models.prompts import Origin, Templates
+from studio.saving import Refused, keep_as_version, shortcomings
 from studio.slugs import free_slug
 
 DEFAULTS = Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
@@ -85,19 +85,12 @@ def restore_version(
 
     Raises ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors, as every save.
     """
-    prompt_set = version.prompt_set
-    # Before the trial, which may take a second: neither is a matter of it.
-    if prompt_set.revision != base:
-        raise VersionConflict
-    newest = prompt_set.latest
-    if newest is not None and newest.content_hash == version.content_hash:
-        raise NothingChanged
-    _refuse_shortcomings(prompt_set, version.templates, by)
-    return prompt_set.save_version(
+    return keep_as_version(
+        version.prompt_set,
         version.templates,
         base=base,
         message=message,
-        author=by,
+        by=by,
         at=at,
         origin=Origin.RESTORED,
         origin_note=f"v{version.number}",

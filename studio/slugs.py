@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.utils.text import slugify
 
 _LONGEST = 80
-_RESERVED = {"new"}  # addresses of pages
+_RESERVED = {"import", "new"}  # addresses of pages
 
 
 def free_slug(taken_by: QuerySet[Any], name: str, fallback: str) -> str:

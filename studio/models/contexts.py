@@ -67,7 +67,9 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
     """Contexts as pages need them."""
 
     def for_set(self, prompt_set: PromptSet) -> Self:
-        """Those of a set and the shared ones."""
+        """Those of a set and the shared ones; a set that is not stored yet has only these."""
+        if prompt_set.pk is None:
+            return self.filter(prompt_set=None)
         return self.filter(Q(prompt_set=prompt_set) | Q(prompt_set=None))
 
     def search(self, text: str) -> list["SampleContext"]:
