@@ -86,8 +86,13 @@ def keep_as_version(
     )
 
 
-def shortcomings(prompt_set: PromptSet, templates: Templates, *, owner: User) -> list[Finding]:
-    """Every error of the three templates; where there is none, the first one under a sample context."""
+def shortcomings(
+    prompt_set: PromptSet, templates: Templates, *, owner: User, dialect: Dialect | None = None
+) -> list[Finding]:
+    """Every error of the three templates; where there is none, the first one under a sample context.
+
+    The contexts are rendered in the set's dialect unless another one is given.
+    """
     name = str(owner.pk)
     texts = templates.by_kind
     errors: list[Finding] = []
@@ -97,7 +102,8 @@ def shortcomings(prompt_set: PromptSet, templates: Templates, *, owner: User) ->
         except LimitExceeded as stop:
             return [*errors, Finding.of_error(kind, stop)]
         errors += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
-    return errors or _failures(texts, list(situations_of(prompt_set)), dialect_of(prompt_set), name)
+    spoken = dialect or dialect_of(prompt_set)
+    return errors or _failures(texts, list(situations_of(prompt_set)), spoken, name)
 
 
 @dataclass(frozen=True)
