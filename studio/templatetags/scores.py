@@ -1,0 +1,79 @@
+"""Scores, their differences and lengths of time as the studio shows them."""
+
+import math
+from datetime import timedelta
+
+from django import template
+from django.utils import formats
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext as _
+
+register = template.Library()
+
+_LARGEST = 1e7
+"""Nobody reads more digits; an evaluator that went wild must not push the page apart."""
+
+
+@register.filter
+def score(value: float | None) -> str:
+    """A score with two decimals, by locale; a dash where there is none."""
+    if value is None or math.isnan(value):
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "−∞"
+    if abs(value) >= _LARGEST:
+        return ("−" if value < 0 else "") + f"{abs(value):.3g}"
+    # What rounds to nothing has no sign.
+    text = formats.number_format(round(value, 2) or 0.0, decimal_pos=2, use_l10n=True)
+    return text.replace("-", "−", 1)
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    """A difference, always with its sign: «+3.10», «−0.25», «±0.00»."""
+    if value is None or math.isnan(value):
+        return "–"
+    text = score(value)
+    if text.startswith("−"):
+        return text
+    return f"{'+' if round(value, 2) > 0 else '±'}{text}"
+
+
+@register.filter
+def way(value: float | None) -> str:
+    """The class of a difference: ``up``, ``down`` or ``same``; the sign says it without colour."""
+    if value is None or math.isnan(value) or (math.isfinite(value) and not round(value, 2)):
+        return "same"
+    return "up" if value > 0 else "down"
+
+
+@register.filter
+def took(length: timedelta | None) -> str:
+    """A length of time in its two largest units: «2 min 5 s»."""
+    if length is None:
+        return "–"
+    seconds = length.total_seconds()
+    if seconds < 60:
+        figure = formats.number_format(seconds, decimal_pos=1 if seconds < 10 else 0, use_l10n=True)
+        return _("%(seconds)s s") % {"seconds": figure}
+    minutes, rest = divmod(int(seconds), 60)
+    if minutes < 60:
+        return _("%(minutes)d min %(seconds)d s") % {"minutes": minutes, "seconds": rest}
+    return _("%(hours)d h %(minutes)d min") % {"hours": minutes // 60, "minutes": minutes % 60}
+
+
+@register.filter
+def percent(share: float | None) -> str:
+    """A share of one, such as a confidence; what is no share is shown as it is."""
+    if share is None or math.isnan(share):
+        return "–"
+    if not 0 <= share <= 1:
+        return score(share)
+    return f"{share * 100:.0f} %"
+
+
+@register.filter
+def exact(text: str) -> SafeString:
+    """A text for ``<pre>``, to the byte: browsers would make a line end of every carriage return."""
+    return mark_safe(escape(text).replace("\r", "&#13;"))
