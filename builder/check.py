@@ -1,6 +1,7 @@
 """Everything that can be said about a template without running or compiling it."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from jinja2 import nodes
 
@@ -51,24 +52,40 @@ ONE_LINE = message(
 )
 
 
+@dataclass(frozen=True)
+class Reading:
+    """What a check found, and the tree it read: for ``render_capped``, where no problem is an error."""
+
+    problems: list[Problem]
+    tree: nodes.Template | None = None
+
+
 def check(kind: PromptKind, text: str) -> list[Problem]:
     """The problems of a template, by line and column; an empty list means that there is none.
 
     Nothing is compiled: folding constants would already run the template.
     """
+    return read(kind, text).problems
+
+
+def read(kind: PromptKind, text: str) -> Reading:
+    """``check``, for whoever renders the template next and need not parse it again."""
     if not text.strip():
-        return [Problem("error", EMPTY, 1, params={"field": field_name(kind)})]
+        return Reading([Problem("error", EMPTY, 1, params={"field": field_name(kind)})])
     problems = [] if "\n" in text or "\r" in text else [Problem("hint", ONE_LINE, 1)]
     tree = parse(text)
     if isinstance(tree, Problem):
-        problems.append(tree)
-    elif too_large := measure(tree):
-        problems += too_large
-    else:
-        bindings = collect(tree, kind)
-        problems += inspect(tree, bindings)
-        problems += check_names(tree, kind, bindings)
-        problems += _advice(tree)
+        return Reading(_in_order([*problems, tree]))
+    if too_large := measure(tree):
+        return Reading(_in_order(problems + too_large))
+    bindings = collect(tree, kind)
+    problems += inspect(tree, bindings)
+    problems += check_names(tree, kind, bindings)
+    problems += _advice(tree)
+    return Reading(_in_order(problems), tree)
+
+
+def _in_order(problems: list[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: (problem.line, problem.column or 0))
 
 

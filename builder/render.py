@@ -14,9 +14,10 @@ from contextlib import suppress
 
 import jinja2
 import jinja2.debug
+from jinja2 import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from builder.dialect import CONTRACT, Dialect
+from builder.dialect import CONTRACT, MIXSEEK, Dialect
 from builder.errors import (
     SYNTAX,
     TEMPLATE,
@@ -53,9 +54,6 @@ NOT_TEXT = "the output holds a character that UTF-8 cannot carry"
 
 _ADDRESS = re.compile(r"\s*\bat 0x[0-9a-fA-F]+|0x[0-9a-fA-F]{6,}")
 
-# Parsing for a check must not fold constants: that runs the template's own code.
-PARSING_ENVIRONMENT = jinja2.Environment(optimized=False)
-
 
 class _Compiled:
     """Templates of one set of whitespace flags, the least recently used dropped first."""
@@ -74,16 +72,18 @@ class _Compiled:
         self._characters = 0
         self._lock = threading.Lock()
 
-    def get(self, text: str) -> jinja2.Template:
+    def get(self, text: str, tree: nodes.Template | None = None) -> jinja2.Template:
         template = self._templates.get(text)
         if template is None:
-            return self._compile(text)
+            return self._compile(text, tree)
         with suppress(KeyError):  # another thread may have dropped it just now
             self._templates.move_to_end(text)
         return template
 
-    def _compile(self, text: str) -> jinja2.Template:
-        template = self.environment.from_string(text)
+    def _compile(self, text: str, tree: nodes.Template | None) -> jinja2.Template:
+        # Where other flags trim the text between the tags, the tree is another one.
+        fits = tree is not None and tree.environment is self.environment
+        template = self.environment.from_string(tree if tree is not None and fits else text)
         with self._lock:
             if text not in self._templates:
                 self._templates[text] = template
@@ -95,6 +95,9 @@ class _Compiled:
 
 
 _COMPILED = {(trim, strip): _Compiled(trim, strip) for trim in (False, True) for strip in (False, True)}
+
+PARSING_ENVIRONMENT = _COMPILED[MIXSEEK.trim_blocks, MIXSEEK.lstrip_blocks].environment
+"""What a check parses in. It keeps what MixSeek keeps, so that a tree that passed is compiled as it is."""
 
 
 def environment_for(dialect: Dialect) -> jinja2.Environment:
@@ -127,10 +130,14 @@ def render_capped(
     variables: Mapping[str, str | int],
     dialect: Dialect = CONTRACT,
     max_chars: int = 1_000_000,
+    tree: nodes.Template | None = None,
 ) -> str:
-    """``render``, stopped with ``LimitExceeded`` once the output passes ``max_chars``."""
+    """``render``, stopped with ``LimitExceeded`` once the output passes ``max_chars``.
+
+    ``tree`` is what a check read of the same text. Compiling folds its constants: it is used up.
+    """
     try:
-        template = _template(text, dialect)
+        template = _template(text, dialect, tree)
         parts, length = [], 0
         try:
             for part in template.root_render_func(template.new_context(dict(variables))):
@@ -158,9 +165,9 @@ def _carriable(output: str) -> str:
     return output
 
 
-def _template(text: str, dialect: Dialect) -> jinja2.Template:
+def _template(text: str, dialect: Dialect, tree: nodes.Template | None = None) -> jinja2.Template:
     try:
-        return _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks].get(text)
+        return _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks].get(text, tree)
     except jinja2.TemplateSyntaxError as error:
         code = SYNTAX if dialect.errors_name_line else TEMPLATE
         raise TemplateSyntaxFailure(code, line=error.lineno, reason=reason_of(error)) from error

@@ -204,8 +204,10 @@ def _placed(source: str) -> Iterator[tuple[int, str, str]]:
             start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
             place = Place.of(line, position - start_of_line + 1)
             position += len(value)
-            # Python converts no number of thousands of digits; cut short it is still too large.
-            yield place, kind, value[:_MOST_DIGITS] if kind == TOKEN_INTEGER else value
+            # Python converts no number of thousands of digits; cut short it is still too large. After
+            # a leading zero, which only 0x and its like have, the digits that count may be the last.
+            long = kind == TOKEN_INTEGER and value[0] != "0"
+            yield place, kind, value[:_MOST_DIGITS] if long else value
     except jinja2.TemplateSyntaxError as error:
         error.lineno = Place.of(*_line_and_column(source, position))
         raise

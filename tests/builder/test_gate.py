@@ -50,6 +50,12 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             "Write a smaller number, or put it in quotes if it is only text.",
         ),
         (
+            "{{ 0x000000000000000000ffffff }}",  # what counts may stand behind many zeros
+            4,
+            "A number in a template may not be larger than 1000000.",
+            "Write a smaller number, or put it in quotes if it is only text.",
+        ),
+        (
             "{{ user_prompt.__class__ }}",
             15,
             "`__class__` begins with an underscore; such names are not allowed.",
