@@ -55,7 +55,9 @@ def took(length: timedelta | None) -> str:
         return "–"
     seconds = length.total_seconds()
     if seconds < 60:
-        figure = formats.number_format(seconds, decimal_pos=1 if seconds < 10 else 0, use_l10n=True)
+        places = 1 if seconds < 10 else 0
+        # It cuts off where a person would round.
+        figure = formats.number_format(round(seconds, places), decimal_pos=places, use_l10n=True)
         return _("%(seconds)s s") % {"seconds": figure}
     minutes, rest = divmod(int(seconds), 60)
     if minutes < 60:
