@@ -332,6 +332,18 @@ class TornCopy(LeaderboardError):
     """The file changed during every attempt to copy it, and there is no earlier copy to show."""
 
 
+class CopyUnderWay(LeaderboardError):
+    """The first copy of the file is still being made; ``done`` of ``total`` bytes are there."""
+
+    @property
+    def done(self) -> int:
+        return int(self.params["done"])
+
+    @property
+    def total(self) -> int:
+        return int(self.params["total"])
+
+
 class MissingTable(LeaderboardError):
     """The database lacks a table that the answer needs."""
 

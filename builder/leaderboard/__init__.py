@@ -4,23 +4,42 @@ from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.rebuild import Renderer
 from builder.leaderboard.records import (
+    Activity,
+    Bin,
     DeliveredPrompt,
+    Distribution,
     Execution,
+    ExecutionComparison,
+    ExecutionOrder,
     ExecutionState,
     Metric,
     RebuiltRound,
     RoundRecord,
+    ScorePoint,
+    ScoresOf,
+    Standing,
+    TeamDelta,
+    TeamFailure,
+    TeamOrder,
+    TeamRun,
+    TeamSummary,
 )
 from builder.leaderboard.schema import DATABASE_NAME, Gap
-from builder.leaderboard.snapshot import Freshness, Retries
+from builder.leaderboard.snapshot import Copying, Freshness, Retries
 from builder.leaderboard.store import AggregationStore, database_path
 
 __all__ = [
     "DATABASE_NAME",
+    "Activity",
     "AggregationStore",
+    "Bin",
     "Bounds",
+    "Copying",
     "DeliveredPrompt",
+    "Distribution",
     "Execution",
+    "ExecutionComparison",
+    "ExecutionOrder",
     "ExecutionState",
     "Freshness",
     "Gap",
@@ -30,6 +49,14 @@ __all__ = [
     "Renderer",
     "Retries",
     "RoundRecord",
+    "ScorePoint",
+    "ScoresOf",
+    "Standing",
+    "TeamDelta",
+    "TeamFailure",
+    "TeamOrder",
+    "TeamRun",
+    "TeamSummary",
     "database_path",
     "default_folder",
     "read_progress",

@@ -26,6 +26,9 @@ class Progress:
     updated_at: datetime | None
     error: str | None = None
 
+    def shows_life(self, since: datetime) -> bool:
+        return self.updated_at is not None and self.updated_at >= since
+
 
 def read_progress(logs: Path, executions: Collection[str] | None = None) -> list[Progress]:
     """The progress of some executions, or of all. A file that is being rewritten is left out."""

@@ -1,7 +1,6 @@
 """A finished copy, open for reading: the connection is kept, every call has a cursor of its own."""
 
 import os
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -11,7 +10,7 @@ from typing import Any
 import duckdb
 
 from builder.errors import DatabaseDamaged, DatabaseTooNew, LeaderboardError, NotADatabase
-from builder.leaderboard import queries
+from builder.leaderboard import digest
 from builder.leaderboard.copying import Identity
 from builder.leaderboard.schema import COLUMNS, Schema
 from builder.leaderboard.sentences import DAMAGED, NOT_A_DATABASE, TOO_NEW
@@ -57,8 +56,6 @@ class Reader:
             raise
         self._idle: list[duckdb.DuckDBPyConnection] = []
         self._parsed: dict[str, duckdb.Statement] = {}
-        self._overview: duckdb.DuckDBPyConnection | None = None
-        self._overview_guard = threading.Lock()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query; safe from several threads at once."""
@@ -76,22 +73,8 @@ class Reader:
         self._idle.append(cursor)
         return found
 
-    def overview(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Rows of a query over ``queries.OVERVIEW``, one row for each execution.
-
-        It takes a pass over all rows of the database to make, so it is made once for each copy.
-        """
-        with self._overview_guard:
-            if self._overview is None:
-                # A temporary table lives in memory and belongs to the one connection that made it.
-                cursor = self._connection.cursor()
-                cursor.execute(f"CREATE TEMP TABLE {queries.OVERVIEW} AS {queries.overview(self.schema)}")
-                self._overview = cursor
-            return self._overview.execute(sql, parameters).fetchall()
-
     def close(self) -> None:
         self._idle.clear()
-        self._overview = None
         self._connection.close()
 
     def abandon(self) -> None:
@@ -112,13 +95,14 @@ def prepare(part: Path, source: str, *, has_log: bool, may_index: bool) -> None:
     """
     _look_at_header(part, source)
     try:
-        with _connect(part, read_only=not (has_log or may_index)) as connection:
+        with _connect(part, read_only=False) as connection:
             schema = _schema(connection)
             counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
+            for statement in digest.statements(schema):
+                connection.execute(statement)
             if may_index and counts.get("leader_board", 0) >= INDEX_FROM_ROWS:
                 _index(connection, schema)
-            if has_log or may_index:
-                connection.execute("CHECKPOINT")
+            connection.execute("CHECKPOINT")
     except duckdb.Error as error:
         raise _explained(error, source) from error
 

@@ -142,6 +142,17 @@ def _ranking(
     return first, "unconfirmed"
 
 
+def other_rankings(stored: StoredRound, moment: datetime) -> Iterator[list[RankingEntry]]:
+    """What the team's prompt may have shown instead, for a text that does not say: the likeliest first."""
+    seen: list[list[RankingEntry]] = []
+    for rows in _candidates(stored, stored.round_number - 1, moment):
+        for order in (MIXSEEK.ranking_order, CONTRACT.ranking_order):
+            ranking = rank(rows, order)
+            if ranking not in seen:
+                seen.append(ranking)
+                yield ranking
+
+
 def _candidates(stored: StoredRound, last_own: int, moment: datetime) -> Iterator[list[BoardRow]]:
     """What the team may have seen: the rows up to the moment, then ever further from it.
 

@@ -10,6 +10,19 @@ from builder.models import RoundPromptContext
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
 
 
+ExecutionOrder = Literal["newest", "oldest", "best"]
+"""``best``: by best score; those without one come last."""
+
+
+@dataclass(frozen=True)
+class TeamFailure:
+    """A team that gave up, by its own account in the workspace's logs."""
+
+    team_id: str
+    team_name: str
+    error: str
+
+
 @dataclass(frozen=True)
 class Execution:
     """One run of MixSeek. Times are UTC.
@@ -26,6 +39,156 @@ class Execution:
     best_score: float | None
     started_at: datetime | None
     last_at: datetime | None
+    """When it ended or, while it runs, when its latest row was written."""
+    seconds: float | None = None
+    """How long the whole run took; known when it is over."""
+    best_team_id: str | None = None
+    best_team_name: str | None = None
+    finished_teams: int | None = None
+    """How many of the teams reached a result; known when the run is over."""
+    failures: tuple[TeamFailure, ...] = ()
+    """Why teams failed; read for a single execution only."""
+
+    @property
+    def failed_teams(self) -> int | None:
+        """How many teams have no result; known when the run is over."""
+        return None if self.finished_teams is None else max(0, self.teams - self.finished_teams)
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A team's place in one execution.
+
+    Places follow the 32-bit scores that MixSeek compares, ``kept_score``; the other scores have the
+    evaluator's own digits, wherever the two agree.
+    """
+
+    rank: int
+    team_id: str
+    team_name: str
+    best_score: float
+    best_round: int
+    latest_score: float | None
+    latest_round: int
+    rounds: int
+    kept_score: float
+    exit_reason: str | None = None
+    """Why the team stopped; stored with its final submission."""
+
+
+@dataclass(frozen=True)
+class ScorePoint:
+    """A team's score in one round, for a chart; ``final`` is the round that became its result."""
+
+    team_id: str
+    team_name: str
+    round_number: int
+    score: float | None
+    final: bool = False
+
+
+@dataclass(frozen=True)
+class TeamSummary:
+    """A team over all executions; ``names`` begins with the latest one."""
+
+    team_id: str
+    names: tuple[str, ...]
+    executions: int
+    rounds: int
+    wins: int
+    best_score: float | None
+    mean_score: float | None
+    """Of its best scores, one for each execution."""
+    last_at: datetime | None
+
+    @property
+    def name(self) -> str:
+        return self.names[0] if self.names else self.team_id
+
+
+TeamOrder = Literal["best", "mean", "executions", "name", "latest"]
+
+
+@dataclass(frozen=True)
+class TeamRun:
+    """How a team did in one execution."""
+
+    execution: Execution
+    team_name: str
+    best_score: float | None
+    latest_score: float | None
+    rank: int | None
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Bin:
+    """A column of a histogram: scores from ``low`` up to, but without, ``high``."""
+
+    low: float
+    high: float
+    count: int
+
+
+ScoresOf = Literal["rounds", "best"]
+"""Every round's score, or each team's best in each execution."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """How scores spread. All figures but ``count`` are ``None`` where there is no score."""
+
+    count: int
+    minimum: float | None = None
+    lower_quartile: float | None = None
+    median: float | None = None
+    upper_quartile: float | None = None
+    maximum: float | None = None
+    mean: float | None = None
+    bins: tuple[Bin, ...] = ()
+
+
+@dataclass(frozen=True)
+class TeamDelta:
+    """A team in two executions; one side is ``None`` where it took part in the other only."""
+
+    team_id: str
+    team_name: str
+    first: Standing | None
+    second: Standing | None
+
+    @property
+    def delta(self) -> float | None:
+        """By how much the best score of the second execution is higher."""
+        if self.first is None or self.second is None:
+            return None
+        return self.second.best_score - self.first.best_score
+
+
+@dataclass(frozen=True)
+class ExecutionComparison:
+    """Two executions side by side; teams in both come first, then those in one only."""
+
+    first: Execution
+    second: Execution
+    teams: tuple[TeamDelta, ...]
+
+    @property
+    def best_delta(self) -> float | None:
+        if self.first.best_score is None or self.second.best_score is None:
+            return None
+        return self.second.best_score - self.first.best_score
+
+
+@dataclass(frozen=True)
+class Activity:
+    """A workspace at a glance. ``executions`` is ``None`` while no copy of the database can be read."""
+
+    running: tuple[str, ...]
+    """The ids of executions that show signs of life, also of those the database does not know yet."""
+    executions: int | None = None
+    last_at: datetime | None = None
+    last_state: ExecutionState | None = None
 
 
 @dataclass(frozen=True)

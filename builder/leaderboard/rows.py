@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from builder.leaderboard.records import DeliveredPrompt, Metric
+from builder.leaderboard.records import DeliveredPrompt, Metric, Standing
 from builder.models import RankingEntry
 
 _QUARTER = 15 * 60
@@ -50,10 +50,6 @@ def offset_of(pairs: Iterable[tuple[datetime | None, datetime | None]]) -> timed
     if not differences:
         return timedelta(0)
     return timedelta(seconds=round(max(differences) / _QUARTER) * _QUARTER)
-
-
-def offset_from_seconds(ahead: float | None) -> timedelta | None:
-    return None if ahead is None else timedelta(seconds=round(ahead / _QUARTER) * _QUARTER)
 
 
 def as_utc(stored: datetime | None, ahead: timedelta = timedelta(0)) -> datetime | None:
@@ -145,12 +141,14 @@ def _moment_of(stamp: Any) -> datetime | None:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def entries_of(rows: Iterable[tuple[Any, ...]]) -> list[RankingEntry]:
-    """Rows of a ranking query. A score that is no number has no place."""
+def entries_of(places: Iterable[Standing]) -> list[RankingEntry]:
+    """A ranking as prompts take it, with the scores that MixSeek keeps."""
     return [
         RankingEntry.model_construct(
-            team_id=team, team_name=name, max_score=float(best), total_rounds=int(rounds)
+            team_id=place.team_id,
+            team_name=place.team_name,
+            max_score=place.kept_score,
+            total_rounds=place.rounds,
         )
-        for team, name, best, rounds, *_ in rows
-        if best is not None and math.isfinite(best)
+        for place in places
     ]

@@ -118,7 +118,9 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
         "execution_id",
         "user_prompt",
         "status",
+        "team_results",
         "total_teams",
+        "best_team_id",
         "best_score",
         "total_execution_time_seconds",
         "completed_at",
@@ -170,3 +172,48 @@ class Schema:
             else:
                 missing += [Gap(table, column) for column in columns if column not in self.tables[table]]
         return tuple(missing)
+
+
+_TYPES = {
+    "execution_id": "VARCHAR",
+    "team_id": "VARCHAR",
+    "round_number": "INTEGER",
+    "team_name": "VARCHAR",
+    "message_history": "VARCHAR",
+    "submission_content": "VARCHAR",
+    "submission_format": "VARCHAR",
+    "score": "FLOAT",
+    "score_details": "VARCHAR",
+    "final_submission": "BOOLEAN",
+    "exit_reason": "VARCHAR",
+    "created_at": "TIMESTAMP",
+    "updated_at": "TIMESTAMP",
+    "should_continue": "BOOLEAN",
+    "reasoning": "VARCHAR",
+    "confidence_score": "FLOAT",
+    "round_started_at": "TIMESTAMP",
+    "round_ended_at": "TIMESTAMP",
+    "user_prompt": "VARCHAR",
+    "status": "VARCHAR",
+    "team_results": "VARCHAR",
+    "total_teams": "INTEGER",
+    "best_team_id": "VARCHAR",
+    "best_score": "DOUBLE",
+    "completed_at": "TIMESTAMP",
+    "total_execution_time_seconds": "DOUBLE",
+}
+
+
+def stored_column(schema: Schema, table: str, name: str) -> str:
+    """The column as it is, or NULL of its type where this file has none."""
+    return f'"{name}"' if schema.has(table, name) else f"NULL::{_TYPES[name]}"
+
+
+def column_of(schema: Schema, table: str, name: str) -> str:
+    """The column's values, those that cannot be of MixSeek's type being NULL."""
+    return f'TRY_CAST("{name}" AS {_TYPES[name]})' if schema.has(table, name) else f"NULL::{_TYPES[name]}"
+
+
+def source_of(schema: Schema, table: str) -> str:
+    """Where rows come from; nowhere, if the table cannot tell which execution they belong to."""
+    return f" FROM {table}" if schema.has(table, "execution_id") else " FROM (SELECT 1) WHERE FALSE"

@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import duckdb
 
@@ -20,7 +21,7 @@ from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.reader import Reader, prepare, touch, version_mark
 from builder.leaderboard.sentences import BUSY, FOLDER_UNUSABLE, TORN, UNREADABLE
 
-_RECIPE = "1"
+_RECIPE = "2"
 """Part of a copy's name: raise it when copies are prepared differently."""
 
 _INDEX_FROM_BYTES = 8 * 1024**2
@@ -48,6 +49,24 @@ class Freshness:
 
     def age_seconds(self, now: datetime) -> float:
         return max(0.0, (now - self.as_of).total_seconds())
+
+
+CopyState = Literal["idle", "copying", "failed"]
+
+
+@dataclass(frozen=True)
+class Copying:
+    """What goes on with the copy; whatever it is, the last good one goes on being read.
+
+    ``done`` of ``total`` bytes are copied; when all are, the copy is still being prepared until the state
+    is ``idle``. ``freshness`` tells how current the copy in use is, ``None`` where there is none yet.
+    """
+
+    state: CopyState
+    done: int = 0
+    total: int = 0
+    error: LeaderboardError | None = None
+    freshness: Freshness | None = None
 
 
 class Snapshots:
@@ -92,13 +111,24 @@ class Snapshots:
             return current
         return self._renewed(identity)
 
-    def refresh(self) -> Freshness:
-        """Bring the copy up to date now, in this thread, however large the file is."""
+    def refresh(self, wait: float = 0.0) -> Copying:
+        """See that the copy is, or is being brought, up to date; never waits longer than ``wait``."""
         if self._process != os.getpid():
             self._start_afresh()
-        with self._guard:
-            self._replace(identify(self.path))
-        return self.freshness()
+        identity = identify(self.path)
+        if self._current is None or self._current.identity != identity:
+            self._start_worker()
+            assert self._worker is not None
+            self._worker.join(wait)
+        return self.copying()
+
+    def copying(self) -> Copying:
+        fresh = None if self._current is None else self.freshness()
+        if self._worker is not None and self._worker.is_alive():
+            return Copying("copying", freshness=fresh)
+        if self._stale and self._reason is not None:
+            return Copying("failed", error=self._reason, freshness=fresh)
+        return Copying("idle", freshness=fresh)
 
     def freshness(self) -> Freshness:
         return Freshness(

@@ -4,25 +4,39 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
-from builder.dialect import CONTRACT, Dialect
+from builder.dialect import CONTRACT, Dialect, RankingOrder
 from builder.errors import PromptNotStored, TaskUnknown
-from builder.leaderboard import queries
+from builder.leaderboard import listing, queries
 from builder.leaderboard.access import T, ask
+from builder.leaderboard.across import Across
+from builder.leaderboard.board import find, scores, standings
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
-from builder.leaderboard.overview import executions_of
+from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
-from builder.leaderboard.records import DeliveredPrompt, Execution, RebuiltRound, RoundRecord
+from builder.leaderboard.records import (
+    Activity,
+    DeliveredPrompt,
+    Execution,
+    ExecutionOrder,
+    ExecutionState,
+    RebuiltRound,
+    RoundRecord,
+    ScorePoint,
+    Standing,
+    TeamFailure,
+)
 from builder.leaderboard.rows import delivered_of, entries_of, feedback_of, metrics_of
 from builder.leaderboard.schema import DATABASE_NAME, Gap
 from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
-from builder.leaderboard.snapshot import Freshness, Retries, Snapshots
+from builder.leaderboard.snapshot import Copying, Freshness, Retries, Snapshots
 from builder.leaderboard.story import (
     Story,
     Submission,
@@ -36,6 +50,9 @@ from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, Sub
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
 minutes for a step and notes each one."""
+
+_LOOK_AT_OPEN = 100
+"""Of how many executions without a summary the logs are looked at; older ones were killed long ago."""
 
 
 def database_path(workspace: Path | str) -> Path:
@@ -74,6 +91,8 @@ class AggregationStore:
         is_file = db_path is not None or given.is_file() or given.suffix in (".db", ".duckdb")
         self.path = given if is_file else database_path(given)
         self.dialect = dialect
+        self.across = Across(self)
+        """Teams and their history, how scores spread, two executions side by side."""
         self._clock = clock
         self._snapshots = Snapshots(
             self.path,
@@ -98,14 +117,33 @@ class AggregationStore:
 
     # --- rankings ------------------------------------------------------------------------
 
-    def ranking(self, execution_id: str) -> list[RankingEntry]:
-        """All teams, best first, in the dialect's order; empty for an execution without rows."""
+    def ranking(self, execution_id: str, order: RankingOrder | None = None) -> list[RankingEntry]:
+        """All teams, best first, in the dialect's order; empty for an execution without rows.
+
+        The scores are MixSeek's own 32-bit ones, which prompts print; for pages there is ``standings``.
+        """
+        wanted = order or self.dialect.ranking_order
 
         def question(reader: Reader) -> list[RankingEntry]:
             queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
-            return entries_of(reader.rows(queries.RANKING[self.dialect.ranking_order], (execution_id,)))
+            return entries_of(standings(reader, execution_id, wanted))
 
-        return self._answer(question)
+        return self.answer(question)
+
+    def standings(self, execution_id: str, order: RankingOrder | None = None) -> list[Standing]:
+        """The ranking with all its digits: in MixSeek's order (``team_id``), in the contract's
+        (``latest_round``), or in the dialect's."""
+        wanted = order or self.dialect.ranking_order
+
+        def question(reader: Reader) -> list[Standing]:
+            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
+            return standings(reader, execution_id, wanted)
+
+        return self.answer(question)
+
+    def scores(self, execution_id: str, team_id: str | None = None) -> list[ScorePoint]:
+        """Scores by team and round, no texts: what a chart needs."""
+        return self.answer(lambda reader: scores(reader, execution_id, team_id))
 
     async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
         return await asyncio.to_thread(self.ranking, execution_id)
@@ -136,7 +174,17 @@ class AggregationStore:
 
     def rounds(self, execution_id: str, team_id: str | None = None) -> list[RoundRecord]:
         """Everything stored about the rounds of an execution or of one of its teams, conversations aside."""
-        return self._answer(lambda reader: list(read_story(reader, execution_id, team_id).records()))
+        return self.answer(lambda reader: list(read_story(reader, execution_id, team_id).records()))
+
+    def round(self, execution_id: str, team_id: str, round_number: int) -> RoundRecord:
+        """One round; raises ``UnknownRound``, ``UnknownTeam`` or ``UnknownExecution``."""
+
+        def question(reader: Reader) -> RoundRecord:
+            story = read_story(reader, execution_id, team_id)
+            story.round(team_id, round_number)
+            return next(record for record in story.records() if record.round_number == round_number)
+
+        return self.answer(question)
 
     async def get_rounds(self, execution_id: str, team_id: str | None = None) -> list[RoundRecord]:
         return await asyncio.to_thread(self.rounds, execution_id, team_id)
@@ -187,37 +235,82 @@ class AggregationStore:
             queries.require(reader.schema, "leader_board", (*queries.KEY, "score"))
             return read_submissions(reader, (execution_id,) if team_id is None else (execution_id, team_id))
 
-        return self._answer(question)
+        return self.answer(question)
 
     # --- executions ----------------------------------------------------------------------
 
     def executions(
-        self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
+        self,
+        search: str = "",
+        *,
+        state: ExecutionState | None = None,
+        team: str | None = None,
+        order: ExecutionOrder = "newest",
+        limit: int | None = None,
+        offset: int = 0,
+        now: datetime | None = None,
     ) -> list[Execution]:
-        """What ran here, the latest first. ``search`` looks into the tasks and at the beginning of ids."""
-        text = search.strip()
+        """What ran here, the latest first.
 
-        def question(reader: Reader) -> list[tuple[Any, ...]]:
-            sql = queries.executions(search=bool(text))
-            return reader.overview(sql, (*([text, text] if text else []), limit, max(0, offset)))
-
-        moment = now or datetime.fromtimestamp(self._clock(), UTC)
-        return executions_of(self._answer(question), self.progress, moment, RUNNING_WITHIN)
+        Each word of ``search`` must stand in the task, in a team's name or id, or begin the execution's
+        id. ``team`` is the id of a team that took part.
+        """
+        sql, parameters = listing.page(Filter(search, state, team), self.signs(now), order, limit, offset)
+        return [listing.execution_of(row) for row in self.answer(lambda reader: reader.rows(sql, parameters))]
 
     async def list_executions(
         self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
     ) -> list[Execution]:
         return await asyncio.to_thread(self.executions, search, limit=limit, offset=offset, now=now)
 
-    def count_executions(self, search: str = "") -> int:
+    def count_executions(
+        self,
+        search: str = "",
+        *,
+        state: ExecutionState | None = None,
+        team: str | None = None,
+        now: datetime | None = None,
+    ) -> int:
         """How many there are on all pages."""
-        text = search.strip()
+        sql, parameters = listing.count(Filter(search, state, team), self.signs(now))
+        return int(self.answer(lambda reader: reader.rows(sql, parameters))[0][0])
 
-        def question(reader: Reader) -> int:
-            sql = queries.executions(search=bool(text), count=True)
-            return int(reader.overview(sql, [text, text] if text else [])[0][0])
+    def execution(self, execution_id: str, *, now: datetime | None = None) -> Execution | None:
+        """One execution with the reasons of teams that failed; ``None`` where there is none of this id."""
+        signs = self.signs(now)
+        found = self.answer(lambda reader: find(reader, execution_id, signs))
+        if found is None:
+            return None
+        failures = (
+            TeamFailure(team.team_id, team.team_name, team.error)
+            for team in self.progress([execution_id])
+            if team.error is not None
+        )
+        return replace(found, failures=tuple(failures))
 
-        return self._answer(question)
+    def signs(self, now: datetime | None = None) -> Signs:
+        """What tells at this moment which of the executions without a summary are running."""
+        moment = now or datetime.fromtimestamp(self._clock(), UTC)
+        since = moment - RUNNING_WITHIN
+        still_open = self.answer(lambda reader: reader.rows(listing.OPEN, [_LOOK_AT_OPEN]))
+        teams = self.progress([row[0] for row in still_open]) if still_open else []
+        return Signs(since, sorted({team.execution_id for team in teams if team.shows_life(since)}))
+
+    def activity(self, now: datetime | None = None) -> Activity:
+        """The workspace at a glance."""
+        moment = now or datetime.fromtimestamp(self._clock(), UTC)
+        signs = self.signs(moment)
+        newest = self.executions(limit=1, now=moment)
+        running = {found.execution_id for found in self.executions(state="running", now=moment)}
+        return Activity(
+            running=tuple(sorted(running | set(signs.alive))),
+            executions=self.count_executions(),
+            last_at=newest[0].last_at if newest else None,
+            last_state=newest[0].state if newest else None,
+        )
+
+    def is_running(self, now: datetime | None = None) -> bool:
+        return bool(self.activity(now).running)
 
     def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
         """What the teams say that they are doing, out of the workspace's ``logs/``."""
@@ -231,7 +324,7 @@ class AggregationStore:
         def question(reader: Reader) -> DeliveredPrompt | None:
             return delivered_of(read_conversation(reader, execution_id, team_id, round_number))
 
-        found = self._answer(question)
+        found = self.answer(question)
         if found is None:
             raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
         return found
@@ -293,7 +386,7 @@ class AggregationStore:
             queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
             return read_story(reader, execution_id, team_id, texts)
 
-        return self._answer(question)
+        return self.answer(question)
 
     def _recovered(self, stored: StoredRound, renderer: Renderer | None) -> str | None:
         """Out of this round's prompt or the first one's, which has less around the task."""
@@ -313,16 +406,21 @@ class AggregationStore:
 
     def gaps(self) -> tuple[Gap, ...]:
         """The tables and columns of MixSeek's that this file lacks."""
-        return self._answer(lambda reader: reader.schema.gaps())
+        return self.answer(lambda reader: reader.schema.gaps())
 
     def freshness(self) -> Freshness:
         """How current the answers are, after a look at the original."""
         self._snapshots.reader()
         return self._snapshots.freshness()
 
-    def refresh(self) -> Freshness:
-        """Copy a changed original now, whatever its size; for background jobs."""
-        return self._snapshots.refresh()
+    def refresh(self, wait: float = 0.0) -> Copying:
+        """Have a changed original copied, in a thread of its own; waits for it at most ``wait`` seconds."""
+        return self._snapshots.refresh(wait)
 
-    def _answer(self, question: Callable[[Reader], T]) -> T:
+    def copying(self) -> Copying:
+        """What goes on with the copy at this moment; looks at nothing and starts nothing."""
+        return self._snapshots.copying()
+
+    def answer(self, question: Callable[[Reader], T]) -> T:
+        """Ask the current copy; the store's own methods are made of this."""
         return ask(self._snapshots, question)

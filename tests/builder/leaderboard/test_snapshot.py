@@ -257,7 +257,7 @@ def test_a_large_file_is_copied_behind_the_readers_back(played: Played, open_sto
     assert store.ranking("new") == []
     _add_row(played, "new", "team-001", 1, 50.0)
     assert store.ranking("new") == [], "the last copy is shown meanwhile"
-    assert store.refresh().stale is False
+    assert store.refresh(wait=30).state == "idle"
     assert len(store.ranking("new")) == 1
 
 

@@ -1,0 +1,215 @@
+"""Questions over many executions: teams and their history, how scores spread, two executions side by side."""
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from builder.dialect import RankingOrder
+from builder.leaderboard.access import T
+from builder.leaderboard.board import PLACES, known, standings
+from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS, TEAMS
+from builder.leaderboard.listing import WIDTH, Signs, execution_of, joined, matching
+from builder.leaderboard.reader import Reader
+from builder.leaderboard.records import (
+    Bin,
+    Distribution,
+    ExecutionComparison,
+    ScoresOf,
+    Standing,
+    TeamDelta,
+    TeamOrder,
+    TeamRun,
+    TeamSummary,
+)
+
+_TEAM_ORDERS: dict[TeamOrder, str] = {
+    "best": "best DESC NULLS LAST, team_id",
+    "mean": "mean DESC NULLS LAST, team_id",
+    "executions": "executions DESC, team_id",
+    "name": "lower(names[1]), team_id",
+    "latest": "last_utc DESC NULLS LAST, team_id",
+}
+
+
+class Across:
+    """Answers over many executions of one workspace; ``AggregationStore.across`` has it.
+
+    >>> store.across.teams(search="alpha", limit=50)
+    """
+
+    def __init__(self, asked: "Asked") -> None:
+        self._asked = asked
+
+    def teams(
+        self, search: str = "", *, order: TeamOrder = "best", limit: int | None = None, offset: int = 0
+    ) -> list[TeamSummary]:
+        """Every team that ever scored; ``search`` looks at names and ids."""
+        return self._asked.answer(lambda reader: _teams(reader, search, order, limit, offset))
+
+    def count_teams(self, search: str = "") -> int:
+        """How many there are on all pages."""
+        return self._asked.answer(lambda reader: _count_teams(reader, search))
+
+    def team(self, team_id: str) -> TeamSummary | None:
+        return self._asked.answer(lambda reader: _team(reader, team_id))
+
+    def team_history(
+        self,
+        team_id: str,
+        *,
+        order: RankingOrder = "team_id",
+        limit: int | None = None,
+        offset: int = 0,
+        now: datetime | None = None,
+    ) -> list[TeamRun]:
+        """How the team did in each execution, the latest first; ``order`` is the ranking's."""
+        signs = self._asked.signs(now)
+        return self._asked.answer(lambda reader: _team_history(reader, team_id, order, signs, limit, offset))
+
+    def count_team_history(self, team_id: str) -> int:
+        return self._asked.answer(lambda reader: _count_runs(reader, team_id))
+
+    def distribution(
+        self,
+        *,
+        of: ScoresOf = "rounds",
+        execution_id: str | None = None,
+        team_id: str | None = None,
+        bins: int = 20,
+    ) -> Distribution:
+        """How scores spread over the workspace, one execution, one team, or one team in one execution."""
+        return self._asked.answer(lambda reader: _distribution(reader, of, execution_id, team_id, bins))
+
+    def compare(
+        self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
+    ) -> ExecutionComparison:
+        """Two executions side by side; raises ``UnknownExecution`` where one is not known."""
+        signs = self._asked.signs(now)
+
+        def question(reader: Reader) -> ExecutionComparison:
+            one, other = (known(reader, name, signs) for name in (first, second))
+            sides = (standings(reader, name, order) for name in (first, second))
+            return ExecutionComparison(one, other, _deltas(*sides))
+
+        return self._asked.answer(question)
+
+
+class Asked(Protocol):
+    """What answers questions: the store."""
+
+    def answer(self, question: Callable[[Reader], T]) -> T: ...
+
+    def signs(self, now: datetime | None) -> Signs: ...
+
+
+def _teams(
+    reader: Reader, search: str, order: TeamOrder, limit: int | None, offset: int
+) -> list[TeamSummary]:
+    conditions, parameters = matching(search, "team_id")
+    rows = reader.rows(
+        f"{_TEAM}{_where(conditions)} ORDER BY {_TEAM_ORDERS[order]} LIMIT ? OFFSET ?",
+        [*parameters, limit, max(0, offset)],
+    )
+    return [_summary_of(row) for row in rows]
+
+
+_TEAM = f"SELECT team_id, names, executions, rounds, wins, best, mean, last_utc FROM {TEAMS}"
+
+
+def _summary_of(row: Sequence[Any]) -> TeamSummary:
+    team_id, names, executions, rounds, wins, best, mean, last = row
+    last_at = None if last is None else last.replace(tzinfo=UTC)
+    return TeamSummary(team_id, tuple(names), executions, rounds, wins, best, mean, last_at)
+
+
+def _team(reader: Reader, team_id: str) -> TeamSummary | None:
+    rows = reader.rows(f"{_TEAM} WHERE team_id = ?", [team_id])
+    return _summary_of(rows[0]) if rows else None
+
+
+def _count_teams(reader: Reader, search: str) -> int:
+    conditions, parameters = matching(search, "team_id")
+    return int(reader.rows(f"SELECT COUNT(*) FROM {TEAMS}{_where(conditions)}", parameters)[0][0])
+
+
+def _team_history(
+    reader: Reader, team_id: str, order: RankingOrder, signs: Signs, limit: int | None, offset: int
+) -> list[TeamRun]:
+    rows = reader.rows(
+        f"SELECT {joined('run')}, team_name, team.best, latest_score, {PLACES[order]}, kept, team.rounds"
+        f" FROM {STANDINGS} AS team JOIN {EXECUTIONS} AS run USING (execution_id) WHERE team_id = ?"
+        " ORDER BY run.last_utc DESC NULLS LAST, run.execution_id, team_name LIMIT ? OFFSET ?",
+        [*signs.parameters, team_id, limit, max(0, offset)],
+    )
+    found = []
+    for row in rows:
+        name, best, latest, place, kept, rounds = row[WIDTH:]
+        found.append(
+            TeamRun(execution_of(row), name, best, latest, None if kept is None else int(place), int(rounds))
+        )
+    return found
+
+
+def _count_runs(reader: Reader, team_id: str) -> int:
+    return int(reader.rows(f"SELECT COUNT(*) FROM {STANDINGS} WHERE team_id = ?", [team_id])[0][0])
+
+
+def _deltas(first: Sequence[Standing], second: Sequence[Standing]) -> tuple[TeamDelta, ...]:
+    """Teams of both executions in the first one's order, then those of the first, then of the second only."""
+    # Where a team changed its name in an execution, its better part stands for it.
+    one, other = ({each.team_id: each for each in reversed(side)} for side in (first, second))
+    places = list(dict.fromkeys(each.team_id for each in (*first, *second)))
+    places.sort(key=lambda team: (team not in one) * 2 + (team not in other))
+    return tuple(
+        TeamDelta(team, (other.get(team) or one[team]).team_name, one.get(team), other.get(team))
+        for team in places
+    )
+
+
+def _distribution(
+    reader: Reader, of: ScoresOf, execution_id: str | None, team_id: str | None, bins: int
+) -> Distribution:
+    """Quartiles and at most about ``bins`` columns of round widths; two passes over narrow rows."""
+    table, column = (SCORES, "score") if of == "rounds" else (STANDINGS, "best")
+    named = {"execution_id": execution_id, "team_id": team_id}
+    conditions = [
+        f"{column} IS NOT NULL",
+        *(f"{name} = ?" for name, value in named.items() if value is not None),
+    ]
+    parameters = [value for value in named.values() if value is not None]
+    source = f" FROM {table}{_where(conditions)}"
+    (figures,) = reader.rows(
+        f"SELECT COUNT(*), MIN({column}), MAX({column}), AVG({column}),"
+        f" quantile_cont({column}, [0.25, 0.5, 0.75]){source}",
+        parameters,
+    )
+    count, low, high, mean, quartiles = figures
+    if not count:
+        return Distribution(0)
+    width = _round_width((high - low) / max(1, bins))
+    start = math.floor(low / width)
+    counted = dict(
+        reader.rows(
+            f"SELECT floor({column} / ?)::BIGINT AS place, COUNT(*){source} GROUP BY place",
+            [width, *parameters],
+        )
+    )
+    columns = [
+        Bin(round(place * width, 10), round((place + 1) * width, 10), int(counted.get(place, 0)))
+        for place in range(start, max(counted, default=start) + 1)
+    ]
+    lower, median, upper = quartiles
+    return Distribution(int(count), low, lower, median, upper, high, mean, tuple(columns))
+
+
+def _round_width(least: float) -> float:
+    """The next of 1, 2, 5, 10, 20 …, so that the edges are numbers a person would choose."""
+    if least <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(least))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
+
+
+def _where(conditions: Sequence[str]) -> str:
+    return f" WHERE {' AND '.join(conditions)}" if conditions else ""
