@@ -1,11 +1,12 @@
 """What is wrong with a text, as pages and the editor show it: where, what, and what to write instead."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 from builder.errors import BuilderError
 from builder.problems import Problem, Severity
-from builder.variables import PromptKind
+from builder.variables import KINDS, PromptKind
 from studio.language import reader_language
 
 
@@ -62,3 +63,17 @@ class Finding:
         return cls(
             kind, "error", error.code, error.text(language), error.advice(language), error.line, where=where
         )
+
+
+def in_order(findings: Iterable[Finding]) -> list[Finding]:
+    """Line by line, of one line the errors first: no hint stands before what keeps one from saving."""
+    severities: tuple[Severity, ...] = get_args(Severity)
+    return sorted(
+        findings,
+        key=lambda each: (
+            KINDS.index(each.kind),
+            each.line or 0,
+            severities.index(each.severity),
+            each.column or 0,
+        ),
+    )

@@ -16,7 +16,7 @@ from builder.jail import Examination
 from builder.tokens import TokenCount
 from builder.variables import CURRENT_DATETIME, PromptKind
 from studio.examinations import examine
-from studio.findings import Finding
+from studio.findings import Finding, in_order
 from studio.models import PromptSet
 from studio.models.preview_source import SavedText
 from studio.situations import Situation, dialect_of
@@ -157,8 +157,8 @@ def preview(
 def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
     found = [Finding.of_problem(kind, problem) for problem in examined.problems]
     if examined.failure is not None:
-        found.insert(0, Finding.of_error(kind, examined.failure))
-    return tuple(found)
+        found.append(Finding.of_error(kind, examined.failure))
+    return tuple(in_order(found))
 
 
 def _saved_prompt(

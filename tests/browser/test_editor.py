@@ -70,7 +70,7 @@ def test_a_typo_is_marked_on_its_line_and_mended_by_one_key(editor: EditorPage) 
     expect(editor.page.locator(".cm-lintRange-error")).to_have_text("submision_history")
     expect(editor.page.locator(".cm-lint-marker-error")).to_be_visible()
     expect(editor.problems).to_contain_text(
-        "not a variable of this template. Did you mean `submission_history`?"
+        "not a variable of this template. Did you mean submission_history?"
     )
     expect(editor.problems).to_contain_text("Line 2")
     editor.page.keyboard.press("Control+.")
@@ -97,9 +97,25 @@ def test_keys_walk_the_problems_and_say_what_they_are(editor: EditorPage) -> Non
         ("Shift+F8", "round_numbr"),
     ]:
         editor.page.keyboard.press(key)
-        expect(bubble).to_contain_text(f"`{name}` is not a variable")
+        expect(bubble).to_contain_text(f"{name} is not a variable")
     bubble.get_by_role("button", name="Write round_number").click()
     assert editor.text() == "{{ user_promt }}\n\n{{ round_number }}\n"
+
+
+def test_of_one_line_the_errors_come_first_and_names_stand_as_code(editor: EditorPage) -> None:
+    editor.write("# Task\n{{ user_prompt|upper }} {{ round_numbr }}\n")
+    expect(editor.problems.locator(".finding-severity")).to_have_text(["Error", "Hint"])
+    expect(editor.errors.locator("code").first).to_have_text("round_numbr")
+    bubble = editor.page.locator(".problem-bubble")
+    for key, severity in [("F8", "error"), ("F8", "info"), ("F8", "error"), ("Shift+F8", "info")]:
+        editor.page.keyboard.press(key)
+        expect(bubble).to_have_class(re.compile(severity))
+    editor.page.keyboard.press("F8")
+    expect(bubble.locator("code").first).to_have_text("round_numbr")
+    expect(bubble).not_to_contain_text("`")
+    editor.page.locator(".cm-lint-marker-error").hover()
+    expect(editor.page.locator(".cm-tooltip-lint .cm-diagnostic").first).to_have_class(re.compile("error"))
+    expect(editor.page.locator(".cm-tooltip-lint code").first).to_have_text("round_numbr")
 
 
 def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:

@@ -77,7 +77,7 @@ def test_typo_refused_with_the_same_words_and_the_draft_is_safe(page: Page, watc
     editor = EditorPage(page)
     version = PromptSet.objects.get(slug=SLUG).revision
     editor.write("# History\n{{ submision_history }}\n")
-    words = "not a variable of this template. Did you mean `submission_history`?"
+    words = "not a variable of this template. Did you mean submission_history?"
     expect(editor.errors).to_contain_text(words)
     editor.save("With a typo")
     expect(page.get_by_text("Not saved, but your draft is kept")).to_be_visible()
@@ -132,7 +132,7 @@ def test_all_of_it_without_javascript(plain: Page, watch: Watch) -> None:
     text = plain.get_by_label("team_user_prompt")
     text.fill("# History\n{{ submision_history }}\n")
     plain.get_by_role("button", name="Preview").click()
-    expect(plain.locator("#problems")).to_contain_text("Did you mean `submission_history`?")
+    expect(plain.locator("#problems")).to_contain_text("Did you mean submission_history?")
     plain.get_by_label("Message").fill("By hand")
     plain.get_by_role("button", name="Save").click()
     expect(plain.get_by_text("Not saved, but your draft is kept")).to_be_visible()

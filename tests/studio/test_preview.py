@@ -163,6 +163,22 @@ def test_problems_stand_in_place_of_the_text(prompt_set: PromptSet, signed_in: C
     assert 'hx-swap-oob="true"' in page and "Line 2" in page
 
 
+def test_of_one_line_the_errors_come_first(prompt_set: PromptSet, signed_in: Client) -> None:
+    page = ask(signed_in, team="{{ user_prompt|upper }}\n{{ user_prompt|lower }} {{ submision_history }}\n")
+    assert [(each["line"], each["severity"]) for each in problems(page)] == [
+        (1, "hint"),
+        (2, "error"),
+        (2, "hint"),
+    ]
+    listed = page.partition('id="problems"')[2]
+    assert re.findall(r'class="finding (\w+)"', listed) == ["hint", "error", "hint"]
+
+
+def test_names_in_a_problem_stand_as_code(prompt_set: PromptSet, signed_in: Client) -> None:
+    page = ask(signed_in, team="# Task\n{{ submision_history }}{{ '<b>' ~ a }}\n")
+    assert "Did you mean <code>submission_history</code>?" in page and "`" not in page.partition("<ol")[2]
+
+
 def test_hints_stand_below_the_text(prompt_set: PromptSet, signed_in: Client) -> None:
     page = ask(signed_in, team="a\n{{ user_prompt|upper }}")
     assert prompt(page) == "a\nCOUNT THE STARS"

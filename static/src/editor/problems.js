@@ -3,6 +3,7 @@ import { forEachDiagnostic, lintGutter, setDiagnostics } from "@codemirror/lint"
 import { StateEffect, StateField } from "@codemirror/state";
 import { EditorView, showTooltip } from "@codemirror/view";
 
+const RANK = ["error", "warning", "info"];
 const SEVERITY = { error: "error", warning: "warning", hint: "info" };
 
 /** The stretch of the text that a problem is about. */
@@ -52,16 +53,25 @@ export function showProblems(view, problems, doc, changes, words) {
 }
 
 function sentence({ message, suggestion, replacement }) {
-  const text = document.createElement("span");
-  text.textContent = message;
+  const text = withCode(document.createElement("span"), message);
   // A button says it where there is one.
   if (suggestion && replacement == null) {
     const advice = document.createElement("span");
     advice.className = "soft";
-    advice.textContent = ` ${suggestion}`;
-    text.append(advice);
+    text.append(withCode(advice, ` ${suggestion}`));
   }
   return text;
+}
+
+/** A sentence whose `words between backticks` are shown as code, as the server's pages show them. */
+function withCode(element, sentence) {
+  sentence.split(/`([^`]+)`/).forEach((part, at) => {
+    if (at % 2 === 0) return element.append(part);
+    const code = document.createElement("code");
+    code.textContent = part;
+    element.append(code);
+  });
+  return element;
 }
 
 function mend(view, from, to, fix) {
@@ -72,7 +82,13 @@ function mend(view, from, to, fix) {
 function standing(state) {
   const found = [];
   forEachDiagnostic(state, (problem, from, to) => found.push({ problem, from, to }));
-  return found.sort((one, other) => one.from - other.from);
+  const number = ({ from }) => state.doc.lineAt(from).number;
+  // As the list below the editor has them: line by line, errors first.
+  return found.sort((one, other) => number(one) - number(other) || byRank(one.problem, other.problem) || one.from - other.from);
+}
+
+function byRank(one, other) {
+  return RANK.indexOf(one.severity) - RANK.indexOf(other.severity);
 }
 
 /** Takes the suggestion at the cursor, else the next one on. */
@@ -94,13 +110,17 @@ export function applySuggestion(view) {
 export function goToProblem(view, step) {
   const all = standing(view.state);
   if (!all.length) return false;
-  const { from: at, to: until } = view.state.selection.main;
-  const next =
-    step > 0
-      ? (all.find(({ from }) => from > at || (from === at && until === at && !view.state.field(shown))) ?? all[0])
-      : (all.findLast(({ from }) => from < at) ?? all.at(-1));
-  select(view, next);
+  const here = all.findIndex((each) => isShown(view, each));
+  const { from: at, empty } = view.state.selection.main;
+  const ahead = here < 0 ? all.findIndex(({ from }) => from > at || (from === at && empty)) : here + 1;
+  const behind = here < 0 ? all.findLastIndex(({ from }) => from < at) : here - 1;
+  select(view, all.at(step > 0 ? Math.max(ahead, 0) % all.length : behind));
   return true;
+}
+
+function isShown(view, { problem, from }) {
+  const value = view.state.field(shown);
+  return value !== null && value.from === from && value.problem.message === problem.message;
 }
 
 /** Goes to the problem of that line, or just to the line. */
@@ -154,7 +174,7 @@ function bubble(view, { problem }) {
 
 export function problems() {
   return [
-    lintGutter({ hoverTime: 150 }),
+    lintGutter({ hoverTime: 150, tooltipFilter: (found) => [...found].sort(byRank) }),
     shown,
     EditorView.domEventHandlers({
       blur: (_event, view) => {
