@@ -1,0 +1,12 @@
+"""Charts as SVG, drawn here: no script, no library, readable on paper, in the dark and without colour.
+
+Each function takes data and words and gives a ``Chart``; the numbers stand in a table beside it, which is
+the page's business. Colours are classes (``styles/charts.css``), so a theme reaches them.
+"""
+
+from studio.charts.histogram import histogram
+from studio.charts.lines import Series, line_chart, swatches
+from studio.charts.strips import Group, strip_chart
+from studio.charts.svg import Chart, Words
+
+__all__ = ["Chart", "Group", "Series", "Words", "histogram", "line_chart", "strip_chart", "swatches"]
