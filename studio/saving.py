@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from builder.dialect import Dialect
-from builder.errors import LimitExceeded
+from builder.errors import JailUnavailable, LimitExceeded
 from builder.formatters import Values
-from builder.jail.limits import exceeded
+from builder.messages import message
 from builder.problems import errors_in
 from builder.variables import KINDS, PromptKind
 from studio.findings import Finding
@@ -22,9 +22,18 @@ from studio.situations import Situation, dialect_of, situations_of
 
 __all__ = ["NothingChanged", "Refused", "VersionConflict", "keep_as_version", "save", "shortcomings"]
 
-TRIAL_SECONDS = 5.0
-TRIAL_SECONDS_EACH = 0.02
-"""All renderings of a trial together may take so long: each may stay just below its limit."""
+TRIAL_SECONDS = 20.0
+TRIAL_SECONDS_EACH = 0.1
+"""All renderings of a trial together may take so long. Far more than they need on a busy machine: what a
+template may use is limited rendering by rendering, this only lets go of a thread in the end."""
+
+UNFINISHED = message(
+    "trial-unfinished",
+    "The studio was too busy to try this text in all of its {count} situations within {seconds} s",
+    "混み合っているため、{seconds}秒以内に{count}通りの状況をすべて試せませんでした",
+    fix_en="Try again in a moment. Where it happens again and again, use fewer loops or fewer contexts.",
+    fix_ja="しばらくしてからもう一度お試しください。何度も起きる場合は、ループやコンテキストを減らしてください。",
+)
 
 
 class Refused(Exception):
@@ -116,7 +125,10 @@ class _Trial:
 def _failures(
     texts: dict[PromptKind, str], situations: list[Situation], dialect: Dialect, owner: str
 ) -> list[Finding]:
-    """At the first limit the trial ends: the next rendering would only meet it again."""
+    """At the first limit the trial ends: the next rendering would only meet it again.
+
+    ``JailUnavailable`` where it took too long without one: a matter of the machine, not of the text.
+    """
     trials = list(_trials(situations, dialect))
     seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * len(trials)
     deadline = time.monotonic() + seconds
@@ -125,8 +137,9 @@ def _failures(
         if trial.kind in failed:
             continue
         if time.monotonic() > deadline:
-            late = exceeded("time", pool().limits, seconds=round(seconds))
-            return [Finding.of_error(trial.kind, late, trial.situation.title)]
+            if failed:
+                break
+            raise JailUnavailable(UNFINISHED, count=len(trials), seconds=round(seconds))
         failure = pool().examine(trial.kind, texts[trial.kind], trial.values, dialect, owner=owner).failure
         if failure is not None:
             failed[trial.kind] = Finding.of_error(trial.kind, failure, trial.situation.title)

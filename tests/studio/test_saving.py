@@ -138,13 +138,17 @@ def test_a_limit_met_by_the_check_itself_is_a_finding(
     assert (found.kind, found.code) == ("evaluator", "jail-input")
 
 
-def test_all_renderings_together_have_a_limit_as_well(
-    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+def test_a_studio_too_busy_for_the_whole_trial_does_not_blame_the_text(
+    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(studio.saving, "TRIAL_SECONDS", -1.0)
     make_context("one")
-    (found,) = shortcomings(prompt_set, TEXTS, owner=person)
-    assert (found.code, found.where) == ("jail-time", "One, round 1")
+    answer = signed_in.post(SAVE, fields(team="changed\n", message="m"))
+    page = answer.content.decode()
+    assert answer.status_code == 503 and PromptVersion.objects.count() == 1
+    assert "The studio was too busy to try this text" in page and "Try again in a moment." in page
+    assert "time limit" not in page and "No problems found." in page
+    assert Draft.objects.get().team_user_prompt == "changed\n"
 
 
 def test_with_the_jail_stopped_nothing_is_saved_and_the_draft_is_kept(
