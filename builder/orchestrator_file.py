@@ -20,7 +20,10 @@ class NamedFile:
 
 
 def named_prompt_file(data: bytes, name: str) -> NamedFile | None:
-    """What the file names; None where it leaves MixSeek to its usual place. ``name`` is what errors call it."""
+    """What the file names; None where it leaves MixSeek to its usual place.
+
+    ``name`` is what errors call it.
+    """
     file = TomlFile(data, name)
     named, line = file.value_at("orchestrator", "prompt_builder_config")
     if named is not None and not isinstance(named, str):

@@ -60,7 +60,8 @@ def opened(path: Path, root: Path, *, make: bool = False) -> Iterator[int]:
         parts = path.relative_to(root).parts
     except ValueError:
         parts = ()
-    if not parts or ".." in parts:
+    # A name with a NUL is none that a file could have, inside or outside.
+    if not parts or ".." in parts or "\0" in str(path):
         raise PromptFileRefused(OUTSIDE, file=str(path), root=str(root))
     at = root
     handle = _open(root, None, at)

@@ -14,6 +14,8 @@ STATIC_DIR = CHECKOUT / "static" / "dist" if CHECKOUT else PACKAGE / "static"
 
 STUDIO_DATA = ENVIRONMENT.data
 STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
+STUDIO_MIXSEEK_WORKSPACE = ENVIRONMENT.mixseek_workspace
+STUDIO_MIXSEEK_VARIABLES = ENVIRONMENT.mixseek_variables
 
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = ENVIRONMENT.secret_key or kept_secret(STUDIO_DATA)
@@ -93,6 +95,8 @@ else:
         }
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+FILE_UPLOAD_HANDLERS = ["studio.upload_limit.SmallUploads"]
 
 LOGIN_URL = "signin"
 LOGIN_REDIRECT_URL = "/"

@@ -4,8 +4,9 @@ import atexit
 import os
 import shutil
 import tempfile
+from pathlib import Path
 
-for _name in [name for name in os.environ if name.startswith("STUDIO_")]:
+for _name in [name for name in os.environ if name.startswith(("STUDIO_", "MIXSEEK_"))]:
     if _name != "STUDIO_REQUIRE_BROWSER":
         del os.environ[_name]
 # A folder for each run, so that two runs at once do not meet in one database.
@@ -16,6 +17,8 @@ atexit.register(shutil.rmtree, _data, ignore_errors=True)
 from studio.settings import *  # noqa: E402, F403
 from studio.settings import DATABASES, STUDIO_DATA  # noqa: E402
 
+# Every test has a folder of its own below this one.
+STUDIO_WORKSPACE_ROOTS = (Path(tempfile.gettempdir()),)
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, as in real life: in memory there is no WAL, and a live server's threads share one connection.

@@ -1,22 +1,29 @@
 """Locked-down worker processes for text from people: the same check, render and merge, isolated."""
 
+from builder.file_check import MISSING_FIELD, FileProblem
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool
 from builder.jail.seccomp import supported as seccomp_supported
 from builder.jail.stats import LaneStats, Stats
+from builder.orchestrator_file import NamedFile
+from builder.prompt_file import PromptFile
 from builder.three_way import Choice, Region, ThreeWay
 
 __all__ = [
     "LIMIT_NAMES",
+    "MISSING_FIELD",
     "Choice",
     "Examination",
+    "FileProblem",
     "JailPool",
     "LaneStats",
     "LimitName",
     "Limits",
     "Match",
+    "NamedFile",
     "Outcome",
+    "PromptFile",
     "Region",
     "Stats",
     "ThreeWay",

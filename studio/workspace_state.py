@@ -1,0 +1,290 @@
+"""Is a workspace's prompt file in step: which version it holds, and which one it should."""
+
+import pwd
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from django.db.models import Max, Q
+from django.utils.translation import gettext as _
+
+from builder.errors import BuilderError, JailError, PromptFileInvalid
+from builder.jail import MISSING_FIELD, FileProblem, PromptFile
+from builder.variables import FIELDS
+from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
+from studio.models import Export, Label, PromptVersion, Workspace
+from studio.models.exports import Outcome
+from studio.models.prompts import Templates
+from studio.workspace_files import Location, ReadFile, locate, problems_of, read
+from studio.workspace_health import Health, health_of, of_error, of_refusal
+from studio.workspace_roots import FolderMissing, FolderRefused, require_allowed
+
+Kind = Literal["in_sync", "behind", "edited", "unknown", "missing", "broken", "unchecked"]
+
+
+@dataclass(frozen=True)
+class PromptFileState:
+    """A workspace's prompt file at this moment, beside the versions that the studio has."""
+
+    workspace: Workspace
+    kind: Kind
+    path: Path
+    """The file that MixSeek reads; it need not exist."""
+    relative: str
+    """The same, as seen from the workspace."""
+    named_by: str = ""
+    """`configs/orchestrator.toml:4` where that file says where the prompt file is."""
+    data: bytes | None = field(default=None, repr=False)
+    sha256: str | None = None
+    modified_at: datetime | None = None
+    owner: str = ""
+    content: PromptFile | None = field(default=None, repr=False)
+    """What the file says, where it can be understood at all."""
+    version: PromptVersion | None = None
+    """The version whose three templates these are: of the set that is followed, else of any."""
+    labels: tuple[Label, ...] = ()
+    """Those that point at that version."""
+    expected: PromptVersion | None = None
+    """Where the label points that the workspace follows."""
+    last_export: Export | None = None
+    """The newest one that has reached the file."""
+    problems: tuple[FileProblem, ...] = ()
+    """Of a file that no version equals: errors and warnings by line."""
+    error: BuilderError | None = None
+    """Why nothing is known about the templates: unreadable, refused, or the jail has stopped."""
+    health: tuple[Health, ...] = ()
+
+    @property
+    def size(self) -> int | None:
+        return None if self.data is None else len(self.data)
+
+    @property
+    def templates(self) -> Templates | None:
+        """The three texts, where all three are there."""
+        if self.content is None or self.missing_fields:
+            return None
+        return Templates(*(self.content.values[name] for name in FIELDS))
+
+    @property
+    def missing_fields(self) -> tuple[str, ...]:
+        """Those that MixSeek fills in with its own default."""
+        return (
+            () if self.content is None else tuple(name for name in FIELDS if name not in self.content.values)
+        )
+
+    @property
+    def in_step(self) -> bool:
+        """Whether there is nothing to do: what is followed is there, or nothing is followed at all."""
+        return self.kind == "in_sync" or (
+            self.workspace.label_id is None
+            and self.kind in ("unknown", "missing")
+            and self.last_export is None
+        )
+
+    @property
+    def changed_fields(self) -> tuple[str, ...]:
+        """The templates that differ from those of the expected version, or of the last export."""
+        wanted = self.expected or (self.last_export and self.last_export.version)
+        if self.content is None or wanted is None:
+            return ()
+        return tuple(name for name in FIELDS if self.content.values.get(name) != getattr(wanted, name))
+
+    @property
+    def title(self) -> str:
+        """The state in one or two words."""
+        if self.kind == "behind" and self.version and self.expected:
+            if self.version.prompt_set_id != self.expected.prompt_set_id:
+                return _("Another set")
+            if self.version.number > self.expected.number:
+                return _("Ahead")
+        titles: dict[Kind, str] = {
+            "in_sync": _("In sync"),
+            "behind": _("Behind"),
+            "edited": _("Edited by hand"),
+            "unknown": _("Unknown"),
+            "missing": _("Missing"),
+            "broken": _("Broken"),
+            "unchecked": _("Not checked"),
+        }
+        return titles[self.kind]
+
+
+def state_of(workspace: Workspace) -> PromptFileState:
+    """The state of one workspace; whatever is found on disk is told, not raised."""
+    return states_of([workspace])[0]
+
+
+def states_of(workspaces: Iterable[Workspace]) -> list[PromptFileState]:
+    """The states of many, for the price of a few queries; a file that stayed as it was is not read again."""
+    looks = [_look(workspace) for workspace in workspaces]
+    versions = _Versions([look for look in looks if look.content_hash])
+    exports = _last_exports([look.workspace for look in looks])
+    return [_state(look, versions, exports.get(look.workspace.pk)) for look in looks]
+
+
+# --- what is on disk ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Look:
+    workspace: Workspace
+    location: Location
+    folder: Path | None = None
+    file: ReadFile | None = None
+    refusal: FolderRefused | None = None
+    error: BuilderError | None = None
+
+    @property
+    def name(self) -> str:
+        """How the file is called inside its workspace."""
+        path, folder = self.location.path, self.folder or self.workspace.folder
+        return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Of the three templates; empty where they are not all there."""
+        content = self.file and self.file.content
+        if not content or any(name not in content.values for name in FIELDS):
+            return ""
+        return Templates(*(content.values[name] for name in FIELDS)).content_hash
+
+
+def _look(workspace: Workspace) -> _Look:
+    location = Location(workspace.folder / PROMPT_FILE)
+    try:
+        folder = require_allowed(workspace)
+    except FolderRefused as refusal:
+        return _Look(workspace, location, refusal=refusal)
+    try:
+        location = locate(folder)
+        return _Look(workspace, location, folder, read(location.path, folder))
+    except BuilderError as error:
+        return _Look(workspace, location, folder, error=error)
+
+
+# --- what the studio has -----------------------------------------------------------------
+
+
+class _Versions:
+    """The versions that the files found hold, looked up together."""
+
+    def __init__(self, looks: Sequence[_Look]) -> None:
+        hashes = {look.content_hash for look in looks}
+        followed = {label.prompt_set_id for look in looks if (label := look.workspace.label)}
+        matching = PromptVersion.objects.filter(content_hash__in=hashes)
+        # The default templates may be version 1 of a thousand sets: the newest will do.
+        newest = matching.values("content_hash").annotate(newest=Max("pk")).values_list("newest", flat=True)
+        of_followed = (
+            matching.filter(prompt_set__in=followed)
+            .values("content_hash", "prompt_set")
+            .annotate(newest=Max("pk"))
+            .values_list("newest", flat=True)
+        )
+        wanted = {look.workspace.label.version_id for look in looks if look.workspace.label}
+        found = (
+            PromptVersion.objects.filter(
+                Q(pk__in=[*newest, *of_followed]) | Q(pk__in=wanted, content_hash__in=hashes)
+            )
+            .select_related("prompt_set")
+            .prefetch_related("labels")
+            .order_by("pk")
+        )
+        self._found = list(found) if hashes else []
+
+    def of(self, look: _Look) -> PromptVersion | None:
+        equal = [version for version in self._found if version.content_hash == look.content_hash]
+        label = look.workspace.label
+        if label is not None:
+            of_set = [version for version in equal if version.prompt_set_id == label.prompt_set_id]
+            pointed_at = [version for version in of_set if version.pk == label.version_id]
+            equal = pointed_at or of_set or equal
+        return equal[-1] if equal else None
+
+
+def _last_exports(workspaces: Sequence[Workspace]) -> dict[int, Export]:
+    reached = Export.objects.filter(
+        workspace__in=workspaces, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+    )
+    newest = reached.values("workspace").annotate(newest=Max("pk")).values_list("newest", flat=True)
+    found = (
+        Export.objects.filter(pk__in=list(newest))
+        .select_related("version__prompt_set", "receipt", "by")
+        .defer("before", "after")
+    )
+    return {export.workspace_id: export for export in found}
+
+
+# --- the two beside each other -----------------------------------------------------------
+
+
+def _state(look: _Look, versions: _Versions, last_export: Export | None) -> PromptFileState:
+    file, label, location = look.file, look.workspace.label, look.location
+    version = versions.of(look) if look.content_hash else None
+    problems: tuple[FileProblem, ...] = ()
+    error = look.error or (file.error if file else None)
+    if version is None and file is not None and file.content is not None:
+        try:
+            problems = problems_of(file)
+        except JailError as stopped:
+            error = stopped
+    found = file.state if file and file.state.data is not None else None
+    return PromptFileState(
+        workspace=look.workspace,
+        kind=_kind(look, version, problems, error, last_export),
+        path=location.path,
+        relative=look.name,
+        named_by=f"{ORCHESTRATOR_FILE}:{location.named.line}" if location.named else "",
+        data=found.data if found else None,
+        sha256=found.sha256 if found else None,
+        modified_at=datetime.fromtimestamp(found.modified_ns / 1e9, UTC) if found else None,
+        owner=_user(found.uid) if found else "",
+        content=file.content if file else None,
+        version=version,
+        labels=tuple(version.labels.all()) if version else (),
+        expected=label.version if label else None,
+        last_export=last_export,
+        problems=problems,
+        error=error,
+        health=tuple(_health(look, error)),
+    )
+
+
+def _kind(
+    look: _Look,
+    version: PromptVersion | None,
+    problems: Sequence[FileProblem],
+    error: BuilderError | None,
+    last_export: Export | None,
+) -> Kind:
+    label = look.workspace.label
+    if look.refusal is not None:
+        return "missing" if isinstance(look.refusal, FolderMissing) else "unchecked"
+    if error is not None:
+        return "broken" if isinstance(error, PromptFileInvalid) else "unchecked"
+    if look.file is None or look.file.state.data is None:
+        return "missing"
+    if version is not None:
+        return "in_sync" if label is None or version.pk == label.version_id else "behind"
+    # That a field is missing is no error to MixSeek, which has its defaults.
+    if any(each.severity == "error" and each.code != MISSING_FIELD for each in problems):
+        return "broken"
+    return "edited" if last_export is not None else "unknown"
+
+
+def _health(look: _Look, error: BuilderError | None) -> list[Health]:
+    if look.refusal is not None:
+        return [of_refusal(look.workspace, look.refusal)]
+    if look.folder is None or look.file is None:
+        return [of_error(error, look.name)] if error else []
+    found = health_of(look.workspace, look.folder, look.location, look.file)
+    return [of_error(error, look.name), *found] if isinstance(error, JailError) else found
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return str(uid)
