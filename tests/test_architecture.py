@@ -27,6 +27,7 @@ NAMELESS = {"utils", "helpers", "common", "misc", "services"}
 ROOMS = {
     "duckdb": ("builder/leaderboard/",),
     "tomlkit": ("builder/file_help.py",),
+    "markdown_it": ("studio/markdown.py",),
 }
 ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
 # What of the builder the web process may use itself: none of it lexes, parses, compiles, renders or merges a
