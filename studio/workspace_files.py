@@ -128,7 +128,7 @@ def _problems(data: bytes, name: str) -> tuple[FileProblem, ...]:
 
 def _peek(path: Path, folder: Path) -> tuple[FileState, PromptFileRefused | None]:
     """From the allowed root down, so that no folder on the way can be swapped for a link in between."""
-    inside = path.is_relative_to(folder) and ".." not in path.relative_to(folder).parts
+    inside = folder in path.parents and ".." not in path.relative_to(folder).parts
     return peek_below(path, root_of(folder) if inside else folder)
 
 

@@ -186,7 +186,7 @@ class _Versions:
         wanted = {look.workspace.label.version_id for look in looks if look.workspace.label}
         found = (
             PromptVersion.objects.filter(
-                Q(pk__in=[*newest, *of_followed]) | Q(pk__in=wanted, content_hash__in=hashes)
+                Q(pk__in=newest) | Q(pk__in=of_followed) | Q(pk__in=wanted, content_hash__in=hashes)
             )
             .select_related("prompt_set")
             .prefetch_related("labels")
@@ -210,7 +210,7 @@ def _last_exports(workspaces: Sequence[Workspace]) -> dict[int, Export]:
     )
     newest = reached.values("workspace").annotate(newest=Max("pk")).values_list("newest", flat=True)
     found = (
-        Export.objects.filter(pk__in=list(newest))
+        Export.objects.filter(pk__in=newest)
         .select_related("version__prompt_set", "receipt", "by")
         .defer("before", "after")
     )
