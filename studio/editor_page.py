@@ -198,13 +198,11 @@ def _page(
     changed: bool,
     kept: bool = True,
 ) -> EditorPage:
-    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
-    slug = view.context
-    if slug:
-        chosen: SampleContext | None = chosen_context(prompt_set, slug)
-    else:
-        # The set's own before the shared ones.
-        chosen = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission", "data"))
+    # The set's own before the shared ones.
+    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    slug = view.context or (first.slug if first else "")
+    chosen = chosen_context(prompt_set, slug) if slug else None
     return EditorPage(
         prompt_set=prompt_set,
         saved=saved,

@@ -218,6 +218,14 @@ SAMPLES = (
 )
 
 
+def translated_texts() -> dict[str, str]:
+    """Names and descriptions, as they are stored, that the reader's page shows in other words."""
+    shown = [str(text) for sample in SAMPLES for text in (sample.name, sample.description)]
+    with translation.override("en"):
+        stored = [str(text) for sample in SAMPLES for text in (sample.name, sample.description)]
+    return {text: words for text, words in zip(stored, shown, strict=True) if text != words}
+
+
 def missing_samples() -> list[Sample]:
     """Those that are not there, be it that they were deleted or that the studio began without the demo."""
     # Stored in English, whatever language this runs in; pages translate them.

@@ -59,6 +59,9 @@ class ContextSearchForm(SearchForm):
     """Contexts by text, and those that one set uses or that all share."""
 
     set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Used by"))
+    after = forms.IntegerField(
+        required=False, min_value=1, max_value=10**18, label=gettext_lazy("After context")
+    )
 
 
 class RevisionSeenForm(forms.Form):

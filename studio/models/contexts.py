@@ -72,13 +72,22 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
             return self.filter(prompt_set=None)
         return self.filter(Q(prompt_set=prompt_set) | Q(prompt_set=None))
 
-    def search(self, text: str) -> list["SampleContext"]:
+    def search(self, text: str, shown: Mapping[str, str]) -> Self:
         """Those whose name or description, as the page shows them, contains the text.
 
-        Not in SQL: the shipped contexts are stored in English and shown in the reader's language.
+        ``shown`` has the names and descriptions that the page shows in other words than are stored.
         """
-        wanted = text.casefold()
-        return [each for each in self if wanted in f"{each.title} {each.about}".casefold()]
+        if not text:
+            return self
+        matching = [stored for stored, words in shown.items() if text.casefold() in words.casefold()]
+        found = Q()
+        for column in ("name", "description"):
+            stored = Q()
+            # SQLite knows upper and lower case of ASCII alone.
+            for spelling in {text, text.lower(), text.upper(), text.capitalize()}:
+                stored |= Q(**{f"{column}__icontains": spelling})
+            found |= (stored & ~Q(**{f"{column}__in": shown})) | Q(**{f"{column}__in": matching})
+        return self.filter(found)
 
     def make(self, values: ContextValues, *, at: datetime) -> "SampleContext":
         """Store a new context, or raise ``NameTaken``."""

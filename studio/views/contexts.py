@@ -1,5 +1,7 @@
 """Sample contexts: the list, one of them, and one as JSON."""
 
+from urllib.parse import urlencode
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
@@ -14,9 +16,10 @@ from studio.context_document import context_document
 from studio.forms import clean_or_refuse
 from studio.forms.contexts import SHARED, ContextSearchForm
 from studio.models import PromptSet, SampleContext
-from studio.samples import add_samples, missing_samples
+from studio.samples import add_samples, missing_samples, translated_texts
 from studio.score_lines import write_details
 
+CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
 ROUNDS_OFFERED = 8
 
@@ -32,8 +35,15 @@ def context_list(request: HttpRequest) -> HttpResponse:
     elif wanted["set"]:
         prompt_set = get_object_or_404(PromptSet, slug=wanted["set"])
         contexts = contexts.for_set(prompt_set)
+    contexts = contexts.search(wanted["q"], translated_texts()).filter(pk__gt=wanted["after"] or 0)
+    # One row more than shown tells whether there is another page, without counting them all.
+    rows = list(contexts[: CONTEXTS_PER_PAGE + 1])
+    shown, more = rows[:CONTEXTS_PER_PAGE], len(rows) > CONTEXTS_PER_PAGE
+    asked = {name: wanted[name] for name in ("set", "q") if wanted[name]}
     context = {
-        "contexts": contexts.search(wanted["q"]),
+        "contexts": shown,
+        "first_url": "?" + urlencode(asked) if wanted["after"] else "",
+        "next_url": "?" + urlencode({**asked, "after": shown[-1].pk}) if more else "",
         "q": wanted["q"],
         "set": wanted["set"],
         "sets": PromptSet.objects.filter(archived=False).order_by("name", "pk"),

@@ -1,6 +1,8 @@
 """Sample contexts: valid by the builder's rules, shown in the reader's language."""
 
+import html
 import re
+from typing import Any
 
 import pytest
 from django.core.exceptions import ValidationError
@@ -68,6 +70,8 @@ def test_the_list_is_searched_in_the_language_it_is_shown_in(demo: object, signe
     japanese = signed_in.get("/contexts/?q=最下位", headers={"Accept-Language": "ja"}).content.decode()
     for page in (english, japanese):
         assert "/contexts/round-5-last/" in page and "/contexts/round-1/" not in page
+    unseen = signed_in.get("/contexts/?q=last place", headers={"Accept-Language": "ja"}).content.decode()
+    assert "/contexts/round-5-last/" not in unseen
 
 
 def test_a_context_page_shows_text_as_it_is(demo: object, signed_in: Client) -> None:
@@ -126,6 +130,36 @@ def test_the_list_asks_the_database_as_often_however_many_there_are(signed_in: C
             signed_in.get("/contexts/")
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_a_long_list_comes_in_pages(signed_in: Client, django_assert_max_num_queries: Any) -> None:
+    mine = PromptSet.objects.create(slug="a", name="a", created_at=NOW, changed_at=NOW)
+    made = [
+        context(slug=f"c{n}", name=f"Case {n} É", prompt_set=mine if n < 60 else None) for n in range(120)
+    ]
+    SampleContext.objects.bulk_create(made)
+    page = signed_in.get("/contexts/").content.decode()
+    seen = names(page)
+    for expected in (50, 20):
+        assert 'rel="next"' in page
+        address = html.unescape(re.findall(r'href="(\?[^"]*)" rel="next"', page)[0])
+        with django_assert_max_num_queries(9) as queries:
+            page = signed_in.get("/contexts/" + address).content.decode()
+        assert any("LIMIT 51" in each["sql"] for each in queries.captured_queries)
+        assert len(names(page)) == expected and 'href="?">First page' in page
+        seen += names(page)
+    assert seen == [f"c{n}" for n in range(120)] and 'rel="next"' not in page
+    narrowed = signed_in.get("/contexts/?set=a&q=cASE 5").content.decode()
+    assert names(narrowed) == ["c5", *(f"c{n}" for n in range(50, 60))]
+    assert "set=a&amp;q=%C3%A9&amp;after=" in signed_in.get("/contexts/?set=a&q=é").content.decode()
+    assert "The list ends before this page." in signed_in.get(f"/contexts/?after={10**18}").content.decode()
+    assert signed_in.get(f"/contexts/?after={10**18 + 1}").status_code == 400
+
+
+def test_a_set_leads_to_its_contexts_and_so_does_its_editor(demo: object, signed_in: Client) -> None:
+    for page in ("", "edit/"):
+        text = signed_in.get(f"/prompts/research-team/{page}").content.decode()
+        assert 'href="/contexts/?set=research-team"' in text
 
 
 def test_a_download_is_read_by_the_builder_and_by_the_studio(demo: object, signed_in: Client) -> None:
