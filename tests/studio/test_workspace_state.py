@@ -1,11 +1,12 @@
 """The state of a workspace's prompt file: which version it holds, who edited it, what is wrong with it."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
-from pytest_django.fixtures import DjangoAssertNumQueries, SettingsWrapper
+from pytest_django.fixtures import DjangoAssertNumQueries
 
 import studio.workspace_files
 from builder.jail import JailPool
@@ -278,7 +279,7 @@ def test_a_link_is_neither_followed_nor_read(workspace: Workspace, tmp_path: Pat
 
 
 def test_a_workspace_that_became_a_link_or_left_the_roots_is_not_read(
-    workspace: Workspace, tmp_path: Path, settings: SettingsWrapper
+    workspace: Workspace, tmp_path: Path, settings: Any
 ) -> None:
     real, link = tmp_path / "real", tmp_path / "link"
     real.mkdir()
@@ -307,7 +308,7 @@ def test_what_an_export_would_be_refused_for_is_said_before(workspace: Workspace
     assert "has 2 names (hard links)" in read(workspace).health[0].what
 
 
-def test_variables_that_win_over_the_file_are_named(workspace: Workspace, settings: SettingsWrapper) -> None:
+def test_variables_that_win_over_the_file_are_named(workspace: Workspace, settings: Any) -> None:
     write(workspace, templates("two"))
     name = "MIXSEEK_PROMPT_BUILDER__TEAM_USER_PROMPT"
     settings.STUDIO_MIXSEEK_VARIABLES = (name, "MIXSEEK_TEAM_USER_PROMPT")
