@@ -14,6 +14,7 @@ from django.utils import translation
 
 import studio.conflicts
 import studio.examinations
+import studio.export_plan
 import studio.saving
 from builder.jail import JailPool
 
@@ -57,7 +58,7 @@ def demo(db: None, demo_folder: Path) -> Path:
 def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
-        for module in (studio.conflicts, studio.examinations, studio.saving):
+        for module in (studio.conflicts, studio.examinations, studio.export_plan, studio.saving):
             monkeypatch.setattr(module, "pool", lambda: own)
         studio.examinations.forget()
         yield own

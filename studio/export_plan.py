@@ -1,0 +1,220 @@
+"""What an export would do: the file that each workspace would get, and what speaks against it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+from typing import Literal
+
+from django.contrib.auth.models import User
+
+from builder.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.errors import (
+    BuilderError,
+    LimitExceeded,
+    PromptFileConflict,
+    PromptFileError,
+    PromptFileInvalid,
+    WorkspaceMissing,
+)
+from builder.variables import FIELDS, KINDS, field_name
+from builder.workspace_file import CHANGED, FileState, inspect, sha256
+from studio.comparison import TextDiff, text_diff
+from studio.findings import Finding
+from studio.jail import pool
+from studio.language import reader_language
+from studio.models import PromptVersion, Workspace
+from studio.models.prompts import Templates
+from studio.saving import shortcomings
+from studio.situations import dialect_of as dialect_of_set
+from studio.workspace_roots import FolderRefused, require_allowed
+from studio.workspace_state import PromptFileState, state_of
+
+Standing = Literal["new", "ready", "same", "edited", "refused"]
+"""What is to be done at a workspace: make the file, change it, nothing, ask first, or nothing can be done."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One workspace of a plan, with its file as it is and as it would be."""
+
+    workspace: Workspace
+    state: PromptFileState
+    root: Path | None = None
+    """The folder as it really lies; None where it is not to be used."""
+    before: bytes | None = field(default=None, repr=False)
+    after: bytes | None = field(default=None, repr=False)
+    refusal: BuilderError | FolderRefused | None = None
+    """Why nothing can be written here."""
+    unmergeable: PromptFileInvalid | None = None
+    """Why the file cannot take templates as it is, so that all of it would be replaced."""
+    opened: tuple[range, ...] = ()
+    """Rows of the comparison that a person asked to see."""
+
+    @property
+    def kind(self) -> str:
+        """What the comparison's rows are called by in addresses."""
+        return self.workspace.slug
+
+    @property
+    def hash_before(self) -> str:
+        return hash_of(self.before)
+
+    @property
+    def hash_after(self) -> str:
+        return hash_of(self.after)
+
+    @property
+    def standing(self) -> Standing:
+        if self.refusal is not None:
+            return "refused"
+        if self.before is None:
+            return "new"
+        if self.before == self.after:
+            return "same"
+        return "edited" if self.holds_an_edit else "ready"
+
+    @property
+    def holds_an_edit(self) -> bool:
+        """Whether templates stand in the file that no version has."""
+        if self.before is None or self.state.version is not None:
+            return False
+        return self.state.kind == "broken" or set(self.state.missing_fields) != set(FIELDS)
+
+    @property
+    def reason(self) -> str:
+        """Why nothing can be written here, in the reader's language."""
+        if isinstance(self.refusal, FolderRefused):
+            return self.refusal.what
+        return self.refusal.text(reader_language()) if self.refusal else ""
+
+    @property
+    def advice(self) -> str:
+        if isinstance(self.refusal, FolderRefused):
+            return self.refusal.advice
+        return self.refusal.advice(reader_language()) if self.refusal else ""
+
+    @cached_property
+    def diff(self) -> TextDiff:
+        """The file as it is beside the file as it would be."""
+        return text_diff(readable(self.before), readable(self.after), opened=self.opened)
+
+    @cached_property
+    def edit(self) -> TextDiff | None:
+        """What was changed by hand since the studio's own last write, where there was one."""
+        last = self.state.last_export
+        if self.standing != "edited" or last is None or last.after is None:
+            return None
+        found = text_diff(readable(bytes(last.after)), readable(self.before))
+        return None if found.is_equal else found
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A version and where it would go."""
+
+    version: PromptVersion
+    targets: Sequence[Target]
+    errors: Sequence[Finding]
+    """They make the export impossible; there are no targets then."""
+    warnings: Sequence[Finding]
+
+
+def plan(
+    version: PromptVersion,
+    workspaces: Iterable[Workspace],
+    *,
+    owner: User,
+    today: date,
+    opened: dict[str, list[range]] | None = None,
+) -> Plan:
+    """Look at each workspace and put the version's templates into its file, in memory.
+
+    Raises the jail's errors where nothing can be read or merged right now.
+    """
+    chosen = list(workspaces)
+    if errors := shortfalls(version, {dialect_of(each) for each in chosen}, owner):
+        return Plan(version, [], errors, [])
+    rows = opened or {}
+    targets = [target_of(version, each, owner, today, tuple(rows.get(each.slug, ()))) for each in chosen]
+    return Plan(version, targets, [], _warnings(version.templates, owner))
+
+
+def target_of(
+    version: PromptVersion,
+    workspace: Workspace,
+    owner: User,
+    today: date,
+    opened: tuple[range, ...] = (),
+) -> Target:
+    """One workspace, looked at now."""
+    state = state_of(workspace)
+    try:
+        root = require_allowed(workspace)
+        found, state = _found(workspace, root, state)
+    except (PromptFileError, WorkspaceMissing, FolderRefused) as error:
+        return Target(workspace, state, before=state.data, refusal=error)
+    values = {field_name(kind): text for kind, text in version.templates.by_kind.items()}
+    unmergeable = None
+    try:
+        after = pool().merge(found.data, values, today, state.relative, owner=str(owner.pk))
+    except LimitExceeded as error:
+        return Target(workspace, state, root, before=found.data, refusal=error)
+    except PromptFileInvalid as error:
+        unmergeable = error
+        after = pool().merge(None, values, today, state.relative, owner=str(owner.pk))
+    return Target(
+        workspace,
+        state,
+        root,
+        before=found.data,
+        after=after,
+        unmergeable=unmergeable,
+        opened=opened,
+    )
+
+
+def shortfalls(version: PromptVersion, dialects: set[Dialect], owner: User) -> list[Finding]:
+    """What keeps the version from being exported: contexts may be newer than it is."""
+    for dialect in sorted(dialects or {dialect_of_set(version.prompt_set)}, key=lambda each: each.name):
+        if found := shortcomings(version.prompt_set, version.templates, owner=owner, dialect=dialect):
+            return found
+    return []
+
+
+def dialect_of(workspace: Workspace) -> Dialect:
+    """What the workspace's MixSeek speaks."""
+    return next((each for name, each in DIALECTS.items() if name == workspace.dialect), MIXSEEK)
+
+
+def hash_of(data: bytes | None) -> str:
+    """As exports store it: empty where there is no file."""
+    return "" if data is None else sha256(data)
+
+
+def readable(data: bytes | None) -> str:
+    """A file's text; bytes that are no UTF-8 show as what they are."""
+    return (data or b"").decode("utf-8", "backslashreplace")
+
+
+def _found(workspace: Workspace, root: Path, state: PromptFileState) -> tuple[FileState, PromptFileState]:
+    """The file as it is, and a state that is of the same bytes."""
+    for _attempt in range(3):
+        if state.error is not None and state.data is None:
+            # Where MixSeek looks is not known, or what stands there cannot be read.
+            raise state.error
+        found = inspect(state.path, root)
+        if found.sha256 == state.sha256:
+            return found, state
+        state = state_of(workspace)
+    raise PromptFileConflict(CHANGED, file=str(state.path))
+
+
+def _warnings(templates: Templates, owner: User) -> list[Finding]:
+    return [
+        Finding.of_problem(kind, problem)
+        for kind in KINDS
+        for problem in pool().check(kind, templates.by_kind[kind], owner=str(owner.pk))
+        if problem.severity != "error"
+    ]
