@@ -7,21 +7,27 @@ from pathlib import Path
 from django.conf import settings
 
 from builder.dialect import DIALECTS
-from builder.leaderboard import AggregationStore
+from builder.leaderboard import AggregationStore, Retries
 from studio.models import Workspace
 
-_MOST = 64
-_kept: OrderedDict[tuple[str, str], AggregationStore] = OrderedDict()
+_MOST = 32
+_WAITED_FOR_BYTES = 32 * 1024**2
+"""A changed database up to this size is copied in the time that nobody notices; larger ones are not waited
+for while there is an earlier copy to show."""
+
+_Key = tuple[str, str, tuple[Path, ...]]
+_kept: OrderedDict[_Key, AggregationStore] = OrderedDict()
 _guard = threading.Lock()
 
 
 def store_of(workspace: Workspace) -> AggregationStore:
     """The workspace's store; the same object for every request, safe from several threads."""
-    key = (workspace.path, workspace.dialect)
+    key = (workspace.path, workspace.dialect, tuple(settings.STUDIO_WORKSPACE_ROOTS))
     with _guard:
-        store = _kept.pop(key, None) or _opened(workspace)
+        store = _kept.pop(key, None) or _opened(*key)
         _kept[key] = store
         evicted = [_kept.popitem(last=False)[1] for _ in range(len(_kept) - _MOST)]
+    # Outside the lock: ending a copy under way takes a moment. Questions being answered are answered.
     for old in evicted:
         old.close()
     return store
@@ -36,9 +42,14 @@ def close_all() -> None:
         store.close()
 
 
-def _opened(workspace: Workspace) -> AggregationStore:
+def _opened(path: str, dialect: str, roots: tuple[Path, ...]) -> AggregationStore:
     return AggregationStore(
-        Path(workspace.path),
-        dialect=next(each for name, each in DIALECTS.items() if name == workspace.dialect),
+        Path(path),
+        dialect=next(each for name, each in DIALECTS.items() if name == dialect),
         cache_folder=settings.STUDIO_DATA / "copies",
+        background_bytes=_WAITED_FOR_BYTES,
+        patience=settings.STUDIO_COPY_PATIENCE,
+        # A server that shares the folder may be at a large file: waiting for it costs no page anything.
+        retries=Retries(lock_wait=600.0),
+        roots=roots,
     )

@@ -19,6 +19,8 @@ from studio.settings import DATABASES, STUDIO_DATA  # noqa: E402
 
 # Every test has a folder of its own below this one.
 STUDIO_WORKSPACE_ROOTS = (Path(tempfile.gettempdir()),)
+# A busy machine must not change what a page shows.
+STUDIO_COPY_PATIENCE = 60.0
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
     # A file, as in real life: in memory there is no WAL, and a live server's threads share one connection.

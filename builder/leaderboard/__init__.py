@@ -1,6 +1,7 @@
 """The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here."""
 
 from builder.leaderboard.folder import Bounds, default_folder
+from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.rebuild import Renderer
 from builder.leaderboard.records import (
@@ -25,11 +26,12 @@ from builder.leaderboard.records import (
     TeamSummary,
 )
 from builder.leaderboard.schema import DATABASE_NAME, Gap
-from builder.leaderboard.snapshot import Copying, Freshness, Retries
-from builder.leaderboard.store import AggregationStore, database_path
+from builder.leaderboard.snapshot import Copying, Freshness
+from builder.leaderboard.store import RUNNING_WITHIN, AggregationStore, database_path
 
 __all__ = [
     "DATABASE_NAME",
+    "RUNNING_WITHIN",
     "Activity",
     "AggregationStore",
     "Bin",

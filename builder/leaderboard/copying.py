@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from builder.errors import DatabaseMissing, LeaderboardError
-from builder.leaderboard.sentences import MISSING, NOT_A_FILE, UNREADABLE
+from builder.leaderboard.sentences import ELSEWHERE, MISSING, NOT_A_FILE, UNREADABLE
+from builder.leaderboard.watch import Watch
 
 SIDECARS = (".wal", ".wal.checkpoint", ".wal.recovery")
 """Committed rows can stand in these alone. DuckDB 2 diverts commits to the second one while a checkpoint
@@ -22,7 +23,7 @@ _RACY_NS = 12_000_000
 them. A file younger than this is waited for, or a torn copy could pass for a good one."""
 
 _FICLONE = 0x40049409
-_CHUNK = 16 * 1024 * 1024
+_CHUNK = 8 * 1024 * 1024
 
 
 class Stamp(NamedTuple):
@@ -70,8 +71,19 @@ class Changed(Exception):
     """The original changed during the copy; try again. Never leaves the package."""
 
 
-def copy(path: str, target: Path, *, follow_symlinks: bool = True) -> Copied:
-    """Copy the database and its logs, or raise ``Changed``.
+Roots = tuple[str, ...] | None
+"""Folders, as ``realpath`` gives them, below which a file must really lie; ``None``: it may lie anywhere."""
+
+
+def copy(
+    path: str,
+    target: Path,
+    *,
+    follow_symlinks: bool = True,
+    roots: Roots = None,
+    watch: Watch | None = None,
+) -> Copied:
+    """Copy the database and its logs, or raise ``Changed``; ``watch`` is told how far it is.
 
     The original is only ever read with plain system calls. DuckDB would lock it, and a run that
     starts while we hold that lock fails at once.
@@ -80,9 +92,16 @@ def copy(path: str, target: Path, *, follow_symlinks: bool = True) -> Copied:
     before = _stamps(path)
     if before[""] is None:
         raise DatabaseMissing(MISSING, path=path)
+    watch = watch or Watch()
+    watch.begin(sum(stamp.size for stamp in before.values() if stamp is not None))
     for suffix, stamp in before.items():
         if stamp is not None:
-            _copy_file(path + suffix, Path(f"{target}{suffix}"), stamp, follow_symlinks)
+            reading = _open(path + suffix, follow_symlinks)
+            try:
+                require_inside(_place(reading, path + suffix), path + suffix, roots)
+                _copy_file(reading, path + suffix, Path(f"{target}{suffix}"), stamp, watch)
+            finally:
+                _close(reading)
     if _stamps(path) != before:
         raise Changed
     return Copied(Identity(before[""], before[".wal"]), any(before[suffix] for suffix in SIDECARS))
@@ -113,36 +132,50 @@ def _wait_until_settled(path: str) -> None:
         time.sleep((_RACY_NS - age) / 1e9)
 
 
-def _copy_file(source: str, target: Path, expected: Stamp, follow_symlinks: bool) -> None:
-    reading = _open(source, follow_symlinks)
+def require_inside(place: str, source: str, roots: Roots) -> None:
+    """Refuses a file that really lies outside the folders that may be read."""
+    if roots is not None and not any(place.startswith(root.rstrip("/") + "/") for root in roots):
+        raise LeaderboardError(ELSEWHERE, path=source, target=place)
+
+
+def _place(descriptor: int, source: str) -> str:
+    """Where an opened file really lies: a link could be turned round between a look and the opening."""
     try:
-        found = os.fstat(reading)
-        if not stat.S_ISREG(found.st_mode):
-            raise LeaderboardError(NOT_A_FILE, path=source)
-        if _stamp(found) != expected:
+        return os.readlink(f"/proc/self/fd/{descriptor}").removesuffix(" (deleted)")
+    except OSError:
+        return os.path.realpath(source)
+
+
+def _copy_file(reading: int, source: str, target: Path, expected: Stamp, watch: Watch) -> None:
+    found = os.fstat(reading)
+    if not stat.S_ISREG(found.st_mode):
+        raise LeaderboardError(NOT_A_FILE, path=source)
+    if _stamp(found) != expected:
+        raise Changed
+    writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        if _transfer(reading, writing, expected.size, watch) != expected.size:
             raise Changed
-        writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-        try:
-            if _transfer(reading, writing, expected.size) != expected.size:
-                raise Changed
-        finally:
-            os.close(writing)
     finally:
-        _close(reading)
+        os.close(writing)
 
 
-def _transfer(reading: int, writing: int, size: int) -> int:
+def _transfer(reading: int, writing: int, size: int, watch: Watch) -> int:
     with suppress(OSError):
         # Where the file system shares blocks (XFS, Btrfs), a gigabyte takes no time.
         fcntl.ioctl(writing, _FICLONE, reading)
+        watch.advance(size)
         return os.fstat(writing).st_size
     done = 0
     with suppress(OSError):
         # Fails at once between file systems of different kinds; the rest is then copied through memory.
         while moved := os.copy_file_range(reading, writing, min(_CHUNK, size - done), offset_src=done):
             done += moved
+            watch.advance(moved)
     while chunk := os.pread(reading, min(_CHUNK, size - done), done):
-        done += os.write(writing, chunk)
+        moved = os.write(writing, chunk)
+        done += moved
+        watch.advance(moved)
     return done
 
 

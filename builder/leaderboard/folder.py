@@ -78,9 +78,18 @@ class CopyFolder:
     def part(self, key: str) -> Path:
         return self.path / f"{key}-{secrets.token_hex(8)}.part"
 
-    def newest(self, key: str) -> Path | None:
-        """The last good copy that anybody made of this database."""
-        return max(self._copies(key), key=_made, default=None)
+    def newest(self, key: str, mark: str = "") -> Path | None:
+        """The last good copy that anybody made of this database; ``mark`` is how its identity begins."""
+        fitting = (entry for entry in self._copies(key) if entry.name.startswith(f"{key}-{mark}"))
+        return max(fitting, key=_made, default=None)
+
+    def part_bytes(self, key: str) -> int:
+        """How much of a copy is there that somebody is making."""
+        return sum(
+            _size(entry)
+            for entry in self.path.iterdir()
+            if (match := _PART.fullmatch(entry.name)) and match["key"] == key
+        )
 
     @contextmanager
     def lock(self, key: str, wait: float, clock: Callable[[], float] = time.monotonic) -> Iterator[bool]:

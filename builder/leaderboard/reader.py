@@ -14,6 +14,7 @@ from builder.leaderboard import digest
 from builder.leaderboard.copying import Identity
 from builder.leaderboard.schema import COLUMNS, Schema
 from builder.leaderboard.sentences import DAMAGED, NOT_A_DATABASE, TOO_NEW
+from builder.leaderboard.watch import Watch
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -22,8 +23,13 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # Whatever a query is made to say, it reaches no other file and no network.
     "enable_external_access": "false",
     "threads": "2",
-    "memory_limit": "1GB",
+    "memory_limit": "256MB",
     "lock_configuration": "true",
+}
+_PREPARING: dict[str, str] = {
+    # In the copying thread alone, whose priority is low.
+    "threads": "1",
+    "memory_limit": "1GB",
 }
 
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
@@ -88,14 +94,16 @@ def looks_damaged(error: duckdb.Error) -> bool:
     return type(error) is duckdb.Error or isinstance(error, _FILE_ERRORS)
 
 
-def prepare(part: Path, source: str, *, has_log: bool, may_index: bool) -> None:
-    """See that a fresh copy opens and reads, fold its log in and, where it pays, index it; then close it.
+def prepare(part: Path, source: str, *, may_index: bool, watch: Watch) -> None:
+    """See that a fresh copy opens and reads, fold its log in, work out what pages ask for and, where it
+    pays, index it; then close it.
 
     ``may_index``: nobody is writing any more, so the copy will serve long enough to earn an index.
     """
     _look_at_header(part, source)
     try:
         with _connect(part, read_only=False) as connection:
+            watch.queries(connection)
             schema = _schema(connection)
             counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
             for statement in digest.statements(schema):
@@ -104,11 +112,15 @@ def prepare(part: Path, source: str, *, has_log: bool, may_index: bool) -> None:
                 _index(connection, schema)
             connection.execute("CHECKPOINT")
     except duckdb.Error as error:
+        watch.check()
         raise _explained(error, source) from error
+    finally:
+        watch.rest()
 
 
 def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(str(path), read_only=read_only, config=_CONFIG)
+    config = _CONFIG if read_only else {**_CONFIG, **_PREPARING}
+    return duckdb.connect(str(path), read_only=read_only, config=config)
 
 
 def _schema(connection: duckdb.DuckDBPyConnection) -> Schema:

@@ -21,6 +21,13 @@ NOT_A_FILE = message(
     "{path} is not a regular file.",
     "{path} は通常のファイルではありません。",
 )
+ELSEWHERE = message(
+    "db-elsewhere",
+    "{path} is not read: it leads to {target}, which lies outside the folders that may be read.",
+    "{path} は読み込みません。読み込みを許可されたフォルダの外（{target}）を指しています。",
+    fix_en="Put the database itself into the workspace, or allow the folder that it lies in.",
+    fix_ja="データベースそのものをワークスペースに置くか、置かれているフォルダを許可してください。",
+)
 NOT_A_DATABASE = message(
     "db-not-duckdb",
     "{path} is not a DuckDB database.",
@@ -55,6 +62,13 @@ BUSY = message(
     "{path} は別のプロセスがコピー中です。",
     fix_en="Try again in a few seconds.",
     fix_ja="数秒後にもう一度お試しください。",
+)
+UNDER_WAY = message(
+    "db-first-copy",
+    "The database is being copied: {done_mb} of {total_mb} MB.",
+    "データベースをコピーしています: {total_mb} MB中 {done_mb} MB",
+    fix_en="Nothing is lost; what ran here can be read when the copy is ready.",
+    fix_ja="コピーが終わると、ここで実行された内容を表示できます。",
 )
 MISSING_TABLE = message(
     "db-missing-table",

@@ -1,10 +1,11 @@
-"""Gives the store a readable copy of its database, made anew when, and only when, the original changed."""
+"""The copy that questions are asked of, renewed in a thread of its own where the original changed."""
 
-import errno
-import hashlib
+import atexit
 import os
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,29 +15,18 @@ from typing import Literal
 
 import duckdb
 
-from builder.errors import CacheFolderError, DatabaseDamaged, LeaderboardError, TornCopy
-from builder.leaderboard import copying
-from builder.leaderboard.copying import Changed, Identity, identify
+from builder.errors import CopyUnderWay, DatabaseDamaged, LeaderboardError, TornCopy
+from builder.leaderboard.copying import Identity, Roots, identify
 from builder.leaderboard.folder import CopyFolder
-from builder.leaderboard.reader import Reader, prepare, touch, version_mark
-from builder.leaderboard.sentences import BUSY, FOLDER_UNUSABLE, TORN, UNREADABLE
+from builder.leaderboard.making import Maker, Retries
+from builder.leaderboard.reader import Reader
+from builder.leaderboard.sentences import BUSY, UNDER_WAY, UNREADABLE
+from builder.leaderboard.watch import Stopped, Watch
 
-_RECIPE = "2"
-"""Part of a copy's name: raise it when copies are prepared differently."""
-
-_INDEX_FROM_BYTES = 8 * 1024**2
-_SETTLED_SECONDS = 60.0
 _PAUSE_AFTER_FAILURE = 1.0
-
-
-@dataclass(frozen=True)
-class Retries:
-    """How hard to try before the last good copy has to do. Waits double from the first."""
-
-    attempts: int = 6
-    first_wait: float = 0.01
-    lock_wait: float = 30.0
-    """How long to wait for another process that makes the same copy, with nothing to show yet."""
+_REST_PER_WORK, _LONGEST_REST = 4.0, 60.0
+"""A large file that a run writes to all the time is copied for at most a fifth of the time."""
+_NICENESS = 10
 
 
 @dataclass(frozen=True)
@@ -69,8 +59,52 @@ class Copying:
     freshness: Freshness | None = None
 
 
+class _Job:
+    """One renewal, in its thread."""
+
+    def __init__(self, work: Callable[["_Job"], None]) -> None:
+        self.watch = Watch()
+        self.began = time.monotonic()
+        self.error: LeaderboardError | None = None
+        # A copy nobody waits for must not keep the program from ending: ``_end_all`` stops it then.
+        self._thread = threading.Thread(target=work, args=(self,), name="leaderboard-copy", daemon=True)
+        self._over = threading.Event()
+        self._thread.start()
+
+    def finish(self, error: LeaderboardError | None) -> None:
+        self.error = error
+        self._over.set()
+
+    @property
+    def rest(self) -> float:
+        """How long to let the original be after this."""
+        return min(_LONGEST_REST, _REST_PER_WORK * (time.monotonic() - self.began))
+
+    @property
+    def over(self) -> bool:
+        return self._over.is_set()
+
+    def wait(self, seconds: float | None) -> None:
+        self._over.wait(seconds)
+
+    def wait_while_ours(self, seconds: float | None) -> None:
+        """Until it is over, or turns out to wait for another process."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while not self._over.wait(0.02) and not self.watch.elsewhere:
+            if until is not None and time.monotonic() >= until:
+                return
+
+    def end(self) -> None:
+        self.watch.stop()
+        self._thread.join()
+
+
 class Snapshots:
-    """The current copy of one database. Safe for threads; a fork starts afresh."""
+    """The current copy of one database. Safe for threads; a fork starts afresh.
+
+    ``patience``: how long a question waits for a copy; ``None``, as long as it takes. While there is an
+    earlier one to show, a file of ``background_bytes`` or more is not waited for.
+    """
 
     def __init__(
         self,
@@ -79,56 +113,64 @@ class Snapshots:
         *,
         retries: Retries,
         follow_symlinks: bool,
+        roots: Roots,
         background_bytes: int,
+        patience: float | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = os.path.abspath(path)
-        self._folder = folder
-        self._retries = retries
-        self._follow_symlinks = follow_symlinks
+        self._maker = Maker(
+            self.path, folder, retries=retries, follow_symlinks=follow_symlinks, roots=roots, clock=clock
+        )
         self._background_bytes = background_bytes
+        self._patience = patience
         self._clock = clock
-        self._key = hashlib.sha256(
-            os.path.realpath(self.path).encode("utf-8", "surrogateescape")
-        ).hexdigest()[:16]
         self._process = os.getpid()
         self._guard = threading.Lock()
+        """Held for moments only: no copy is made and no question asked under it."""
         self._current: Reader | None = None
         self._as_of = 0.0
         self._reason: LeaderboardError | None = None
         self._stale = False
+        self._failed: tuple[Identity, LeaderboardError] | None = None
         self._not_before = 0.0
-        self._worker: threading.Thread | None = None
+        self._job: _Job | None = None
+        _ALL.add(self)
 
     def reader(self) -> Reader:
         """The copy to read from. Costs two stats while the original stays as it is."""
-        if self._process != os.getpid():
-            self._start_afresh()
-        identity = identify(self.path)
+        identity = self._look()
         current = self._current
         if current is not None and current.identity == identity:
             self._as_of, self._stale = self._clock(), False
             return current
-        return self._renewed(identity)
+        return self._first(identity) if current is None else self._while_renewing(current, identity)
 
-    def refresh(self, wait: float = 0.0) -> Copying:
+    def shown(self) -> Reader | None:
+        """The copy at hand, if any; looks at nothing, waits for nothing, starts nothing."""
+        return self._current if self._process == os.getpid() else None
+
+    def refresh(self, wait: float | None = 0.0) -> Copying:
         """See that the copy is, or is being brought, up to date; never waits longer than ``wait``."""
-        if self._process != os.getpid():
-            self._start_afresh()
-        identity = identify(self.path)
-        if self._current is None or self._current.identity != identity:
-            self._start_worker()
-            assert self._worker is not None
-            self._worker.join(wait)
+        identity = self._look()
+        current = self._current
+        if current is None or current.identity != identity:
+            self._stale = current is not None
+            rest = self._not_before - time.monotonic()
+            if wait is None or rest <= wait:
+                time.sleep(max(0.0, rest))
+                self._started().wait(None if wait is None else wait - max(0.0, rest))
         return self.copying()
 
     def copying(self) -> Copying:
         fresh = None if self._current is None else self.freshness()
-        if self._worker is not None and self._worker.is_alive():
-            return Copying("copying", freshness=fresh)
-        if self._stale and self._reason is not None:
-            return Copying("failed", error=self._reason, freshness=fresh)
-        return Copying("idle", freshness=fresh)
+        job = self._job
+        if job is not None and not job.over:
+            return Copying("copying", job.watch.done, job.watch.total, freshness=fresh)
+        error = self._reason if self._current is not None and self._stale else None
+        if self._current is None and self._failed is not None:
+            error = self._failed[1]
+        return Copying("idle" if error is None else "failed", error=error, freshness=fresh)
 
     def freshness(self) -> Freshness:
         return Freshness(
@@ -144,152 +186,111 @@ class Snapshots:
                 bad.path.unlink()
 
     def close(self) -> None:
+        """Ends a copy under way. Questions that are being answered are answered: the copy is let go of
+        when the last of them is."""
         if self._process != os.getpid():
             self._start_afresh()
-        if self._worker is not None:
-            self._worker.join()
         with self._guard:
-            if self._current is not None:
-                self._current.close()
-                self._current = None
+            job, self._job, self._current = self._job, None, None
+        if job is not None:
+            job.end()
 
     # --- renewing ------------------------------------------------------------------------
 
-    def _renewed(self, identity: Identity) -> Reader:
-        showing = self._current
-        if showing is None:
-            with self._guard:
-                return self._replace(identity)
-        # There is something to show: neither a large copy nor one that another thread makes keeps a reader.
+    def _look(self) -> Identity:
+        if self._process != os.getpid():
+            self._start_afresh()
+        return identify(self.path)
+
+    def _first(self, identity: Identity) -> Reader:
+        """Nothing to show yet: wait, if not for ever."""
+        failed = self._failed
+        if failed is not None and failed[0] == identity and time.monotonic() < self._not_before:
+            raise failed[1]
+        job = self._started()
+        job.wait(self._patience)
+        if self._current is not None:
+            return self._current
+        if job.over:
+            raise job.error or TornCopy(BUSY, path=self.path)
+        # An earlier state, perhaps from before this process began, is better than none.
+        earlier = self._maker.newest()
+        if earlier is None:
+            raise self._under_way(job)
+        with self._guard:
+            if self._current is None:
+                self._current, self._as_of = earlier
+                self._stale = True
+            return self._current
+
+    def _under_way(self, job: _Job) -> CopyUnderWay:
+        done, total = job.watch.done, job.watch.total
+        return CopyUnderWay(
+            UNDER_WAY,
+            path=self.path,
+            done=done,
+            total=total,
+            done_mb=f"{done / 1e6:,.0f}",
+            total_mb=f"{total / 1e6:,.0f}",
+        )
+
+    def _while_renewing(self, showing: Reader, identity: Identity) -> Reader:
+        """There is something to show: no large copy, and none that another process makes, keeps a reader."""
         self._stale = True
         if time.monotonic() < self._not_before:
             return showing
-        if identity.database.size >= self._background_bytes:
-            self._start_worker()
-            return showing
-        if not self._guard.acquire(blocking=False):
-            return showing
+        job = self._started()
+        if identity.database.size < self._background_bytes:
+            job.wait_while_ours(self._patience)
+            if job.watch.elsewhere:
+                self._reason = TornCopy(BUSY, path=self.path)
+        return self._current or showing
+
+    def _started(self) -> _Job:
+        """The renewal that is under way, or a new one."""
+        with self._guard:
+            if self._job is None or self._job.over:
+                self._job = _Job(self._work)
+            return self._job
+
+    def _work(self, job: _Job) -> None:
+        error: LeaderboardError | None = None
+        identity: Identity | None = None
         try:
-            return self._replace(identity)
-        finally:
-            self._guard.release()
-
-    def _replace(self, identity: Identity) -> Reader:
-        """With the guard held: the copy of this or a later state, or the last good one."""
-        current = self._current
-        if current is not None and current.identity == identity:
-            return current
-        try:
-            reader = self._obtain(identity, patient=current is None)
-        except (TornCopy, DatabaseDamaged, CacheFolderError) as error:
-            return self._last_good(current, error)
-        self._current, self._as_of, self._stale, self._reason = reader, self._clock(), False, None
-        return reader
-
-    def _last_good(self, current: Reader | None, error: LeaderboardError) -> Reader:
-        self._stale, self._reason = True, error
-        self._not_before = time.monotonic() + _PAUSE_AFTER_FAILURE
-        if current is not None:
-            return current
-        if isinstance(error, CacheFolderError):
-            raise error
-        newest = self._folder.newest(self._key)
-        if newest is None:
-            raise error
-        # Another process, or an earlier run of this one, had more luck.
-        self._as_of = newest.stat().st_mtime
-        with suppress(duckdb.Error, OSError):
-            # No identity fits it: the next call looks at the original again.
-            self._current = Reader(newest, Identity(copying.Stamp(-1, -1, -1), None))
-            return self._current
-        raise error
-
-    def _obtain(self, identity: Identity, *, patient: bool) -> Reader:
-        self._folder.ensure()
-        found = self._opened(identity)
-        if found is not None:
-            return found
-        with self._folder.lock(self._key, self._retries.lock_wait if patient else 0.0) as held:
-            if not held:
-                raise TornCopy(BUSY, path=self.path)
-            return self._opened(identify(self.path)) or self._made()
-
-    def _made(self) -> Reader:
-        problem: LeaderboardError = TornCopy(TORN, path=self.path, attempts=self._retries.attempts)
-        damaged: Identity | None = None
-        for attempt in range(self._retries.attempts):
-            if attempt:
-                time.sleep(self._retries.first_wait * 2 ** (attempt - 1))
-            part = self._folder.part(self._key)
-            try:
-                copied = copying.copy(self.path, part, follow_symlinks=self._follow_symlinks)
-                prepare(part, self.path, has_log=copied.has_log, may_index=self._settled(copied.identity))
-                final = self._final(copied.identity)
-                os.rename(part, final)
-                self._folder.tidy(final)
-                return Reader(final, copied.identity)
-            except Changed:
-                continue
-            except DatabaseDamaged as error:
-                problem = error
-                identity = identify(self.path)
-                if identity == damaged:
-                    # The same bytes again: no further copy of them will open.
-                    break
-                damaged = identity
-            except LeaderboardError:
-                raise
-            except OSError as error:
-                raise self._failed(error) from error
-            finally:
-                copying.discard(part)
-        raise problem
-
-    def _failed(self, error: OSError) -> LeaderboardError:
-        reason = error.strerror or str(error)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return CacheFolderError(FOLDER_UNUSABLE, path=str(self._folder.path), reason=reason)
-        return LeaderboardError(UNREADABLE, path=self.path, reason=reason)
-
-    def _opened(self, identity: Identity) -> Reader | None:
-        """A copy that some process has already made of this state."""
-        final = self._final(identity)
-        if not final.exists():
-            return None
-        try:
-            reader = Reader(final, identity)
-        except (duckdb.Error, OSError):
-            # It was evicted between the look and the opening, or somebody damaged it.
-            final.unlink(missing_ok=True)
-            return None
-        touch(final)
-        return reader
-
-    def _final(self, identity: Identity) -> Path:
-        mark = repr((self.path, identity, _RECIPE, version_mark()))
-        return self._folder.copy(
-            self._key, hashlib.sha256(mark.encode("utf-8", "surrogateescape")).hexdigest()[:24]
-        )
-
-    def _settled(self, identity: Identity) -> bool:
-        youngest = max(stamp.mtime_ns for stamp in identity if stamp is not None)
-        quiet = self._clock() - youngest / 1e9 >= _SETTLED_SECONDS
-        return quiet and identity.database.size >= _INDEX_FROM_BYTES
-
-    def _start_worker(self) -> None:
-        worker = self._worker
-        if worker is not None and worker.is_alive():
-            return
-        self._worker = threading.Thread(target=self._work, name="leaderboard-copy")
-        self._worker.start()
-
-    def _work(self) -> None:
-        try:
+            identity = identify(self.path)
+            large = identity.database.size >= self._background_bytes
+            if large:
+                _step_back()
+            reader = self._maker.obtain(job.watch)
             with self._guard:
-                self._replace(identify(self.path))
-        except LeaderboardError as error:
-            self._reason = error
-            self._not_before = time.monotonic() + _PAUSE_AFTER_FAILURE
+                # Else the store was closed meanwhile.
+                if self._job is job:
+                    self._current, self._as_of, self._stale = reader, self._clock(), False
+                    self._reason = self._failed = None
+                    self._not_before = time.monotonic() + (job.rest if large else 0.0)
+        except LeaderboardError as found:
+            error = self._noted(job, identity, found)
+        except (OSError, duckdb.Error) as found:
+            unreadable = LeaderboardError(UNREADABLE, path=self.path, reason=str(found).split("\n")[0])
+            error = self._noted(job, identity, unreadable)
+        except Stopped:
+            error = TornCopy(BUSY, path=self.path)
+        finally:
+            job.finish(error)
+
+    def _noted(self, job: _Job, identity: Identity | None, error: LeaderboardError) -> LeaderboardError:
+        """Go on with the last good copy, and do not try again at once."""
+        earlier = None
+        if self._current is None and isinstance(error, TornCopy | DatabaseDamaged):
+            # Another process, or an earlier run of this one, had more luck.
+            earlier = self._maker.newest()
+        with self._guard:
+            if self._current is None and earlier is not None and self._job is job:
+                self._current, self._as_of = earlier
+            self._stale, self._reason = True, error
+            self._failed = None if identity is None else (identity, error)
+            self._not_before = time.monotonic() + max(_PAUSE_AFTER_FAILURE, job.rest)
+        return error
 
     def _start_afresh(self) -> None:
         """In a forked child: what was inherited belongs to the parent's threads."""
@@ -297,4 +298,20 @@ class Snapshots:
             self._current.abandon()
         self._process = os.getpid()
         self._guard = threading.Lock()
-        self._current = self._worker = None
+        self._current = self._job = None
+
+
+_ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()
+
+
+@atexit.register
+def _end_all() -> None:
+    for snapshots in [*_ALL]:
+        snapshots.close()
+
+
+def _step_back() -> None:
+    """Whoever waits for a page goes before this thread."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)

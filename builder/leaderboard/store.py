@@ -3,7 +3,7 @@
 import asyncio
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -18,6 +18,7 @@ from builder.leaderboard.across import Across
 from builder.leaderboard.board import find, scores, standings
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.listing import Filter, Signs
+from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
@@ -36,7 +37,7 @@ from builder.leaderboard.records import (
 from builder.leaderboard.rows import delivered_of, entries_of, feedback_of, metrics_of
 from builder.leaderboard.schema import DATABASE_NAME, Gap
 from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
-from builder.leaderboard.snapshot import Copying, Freshness, Retries, Snapshots
+from builder.leaderboard.snapshot import Copying, Freshness, Snapshots
 from builder.leaderboard.story import (
     Story,
     Submission,
@@ -79,11 +80,18 @@ class AggregationStore:
         retries: Retries = Retries(),  # noqa: B008 (frozen)
         bounds: Bounds = Bounds(),  # noqa: B008 (frozen)
         background_bytes: int = 64 * 1024**2,
+        patience: float | None = None,
         follow_symlinks: bool = True,
+        roots: Iterable[Path] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Takes a workspace or a database file. A file of ``background_bytes`` or more that changed is copied
-        in a thread of its own while the last copy is shown."""
+        """Takes a workspace or a database file.
+
+        A question waits for the copy of a changed file, with ``patience`` at most so many seconds; then it
+        is answered from the last copy or, where there is none yet, raises ``CopyUnderWay``. A file of
+        ``background_bytes`` or more is not waited for while there is a copy to show. With ``roots``, a
+        database that really lies elsewhere is not read.
+        """
         given = db_path if db_path is not None else workspace
         if given is None:
             raise TypeError("AggregationStore needs a workspace or a db_path")
@@ -99,7 +107,9 @@ class AggregationStore:
             CopyFolder(cache_folder or default_folder(os.environ), bounds),
             retries=retries,
             follow_symlinks=follow_symlinks,
+            roots=None if roots is None else tuple(os.path.realpath(root) for root in roots),
             background_bytes=background_bytes,
+            patience=patience,
             clock=clock,
         )
 
@@ -413,8 +423,9 @@ class AggregationStore:
         self._snapshots.reader()
         return self._snapshots.freshness()
 
-    def refresh(self, wait: float = 0.0) -> Copying:
-        """Have a changed original copied, in a thread of its own; waits for it at most ``wait`` seconds."""
+    def refresh(self, wait: float | None = 0.0) -> Copying:
+        """Have a changed original copied, in a thread of its own; waits for it at most ``wait`` seconds,
+        with ``None`` as long as it takes."""
         return self._snapshots.refresh(wait)
 
     def copying(self) -> Copying:

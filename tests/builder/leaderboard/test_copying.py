@@ -13,6 +13,7 @@ import pytest
 from builder.errors import DatabaseMissing, LeaderboardError
 from builder.leaderboard import AggregationStore, copying
 from builder.leaderboard.copying import Changed, copy, identify
+from builder.leaderboard.watch import Watch
 from tests.builder.leaderboard.conftest import Played
 
 Open = Callable[..., AggregationStore]
@@ -48,8 +49,8 @@ def test_a_change_during_the_copy_is_noticed(
         log.write_bytes(b"x")
     real = copying._transfer
 
-    def interfering(reading: int, writing: int, size: int) -> int:
-        done = real(reading, writing, size)
+    def interfering(reading: int, writing: int, size: int, watch: Watch) -> int:
+        done = real(reading, writing, size, watch)
         if change == "write":
             with database.open("r+b") as file:
                 file.seek(5000)
