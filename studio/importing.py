@@ -1,0 +1,246 @@
+"""A prompt file becomes a version: what it would make of a set, then doing it or taking it to the editor."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal, get_args
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from builder.variables import KINDS, PromptKind, field_name
+from studio.editor_page import is_changed, starting_text
+from studio.findings import Finding
+from studio.forms.editor import MOST_CHARACTERS
+from studio.incoming import FileContent, IncomingFile, read_incoming
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
+from studio.models.drafts import CopyReason, DraftConflict, SentDraft
+from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
+from studio.saving import Refused, keep_as_version, shortcomings
+from studio.sets import DEFAULTS, create_set
+
+__all__ = [
+    "FILLINGS",
+    "AlreadyKept",
+    "FileChanged",
+    "Filling",
+    "NotWhole",
+    "NothingChanged",
+    "Proposal",
+    "Refused",
+    "Taken",
+    "VersionConflict",
+    "adopt",
+    "import_as_version",
+    "import_into_editor",
+    "keep_as_version",
+    "propose",
+]
+
+Filling = Literal["latest", "default"]
+"""Where a template comes from that the file does not have."""
+FILLINGS: tuple[Filling, ...] = get_args(Filling)
+
+
+class FileChanged(Exception):
+    """The file is not the one that the person saw."""
+
+
+class AlreadyKept(Exception):
+    """The text is a version of the set already."""
+
+    def __init__(self, version: PromptVersion) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+class NotWhole(Exception):
+    """The file cannot be taken over as it is: it is broken, or lacks one of the three templates."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Where one template comes from; ``line`` is the file's."""
+
+    kind: PromptKind
+    source: Literal["file", "latest", "default"]
+    line: int | None = None
+
+    @property
+    def field(self) -> str:
+        return field_name(self.kind)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a file would make of a set, before anybody agreed to it."""
+
+    file: IncomingFile
+    content: FileContent
+    prompt_set: PromptSet | None
+    """None where it would become a new set."""
+    latest: PromptVersion | None
+    taken: Sequence[Taken]
+    templates: Templates | None
+    """None where nothing could come in: the file is broken, or has no template at all."""
+    owner: User
+
+    @property
+    def base(self) -> int:
+        return self.prompt_set.revision if self.prompt_set else 0
+
+    @property
+    def dialect(self) -> str:
+        """Of a new set."""
+        return self.file.workspace.dialect if self.file.workspace else "mixseek"
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the newest version has this text already."""
+        return (
+            self.templates is not None and self.latest is not None and self.templates == self.latest.templates
+        )
+
+    @cached_property
+    def older(self) -> PromptVersion | None:
+        """An older version that has this text."""
+        if self.templates is None or self.prompt_set is None or self.is_same:
+            return None
+        return self.prompt_set.versions.filter(content_hash=self.templates.content_hash).first()
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What keeps it from being a version beside the file's own problems: it fails in a sample context.
+
+        Raises the jail's errors where that cannot be tried right now.
+        """
+        if self.templates is None or self.is_same or self.content.has_errors:
+            return []
+        target = self.prompt_set or PromptSet(dialect=self.dialect)
+        return shortcomings(target, self.templates, owner=self.owner)
+
+    @property
+    def can_be_saved(self) -> bool:
+        return (
+            self.templates is not None
+            and not self.is_same
+            and not self.content.has_errors
+            and not self.findings
+        )
+
+    @property
+    def can_be_edited(self) -> bool:
+        """Whether a draft can hold it."""
+        return self.templates is not None and all(
+            len(text) <= MOST_CHARACTERS and "\0" not in text for text in self.templates.by_kind.values()
+        )
+
+
+def propose(
+    file: IncomingFile, prompt_set: PromptSet | None, filling: Filling = "latest", *, owner: User
+) -> Proposal:
+    """Read a file with a set in view; nothing is stored."""
+    content = read_incoming(file, owner=owner)
+    latest = prompt_set.latest if prompt_set else None
+    if latest is None:
+        filling = "default"
+    taken = [
+        Taken(kind, "file", content.places.get(name)) if name in content.values else Taken(kind, filling)
+        for kind in KINDS
+        for name in [field_name(kind)]
+    ]
+    if not content.values:
+        return Proposal(file, content, prompt_set, latest, [], None, owner)
+    rest = starting_text(latest) if filling == "latest" else DEFAULTS
+    templates = Templates(*(content.values.get(each.field, rest.by_kind[each.kind]) for each in taken))
+    return Proposal(file, content, prompt_set, latest, taken, templates, owner)
+
+
+def import_as_version(
+    proposal: Proposal, *, base: int, name: str, message: str, at: datetime
+) -> PromptVersion:
+    """Make it the version after ``base``, or version 1 of a new set with that name.
+
+    Raises ``NotWhole``, ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors.
+    """
+    if proposal.templates is None:
+        raise NotWhole
+    if proposal.prompt_set is not None:
+        return keep_as_version(
+            proposal.prompt_set,
+            proposal.templates,
+            base=base,
+            message=message,
+            by=proposal.owner,
+            at=at,
+            origin=Origin.IMPORTED,
+            origin_note=proposal.file.origin_note,
+        )
+    if found := shortcomings(PromptSet(dialect=proposal.dialect), proposal.templates, owner=proposal.owner):
+        raise Refused(found)
+    with transaction.atomic():
+        made = create_set(name, tags=(), dialect=proposal.dialect, at=at)
+        return made.save_version(
+            proposal.templates,
+            base=0,
+            message=message,
+            author=proposal.owner,
+            at=at,
+            origin=Origin.IMPORTED,
+            origin_note=proposal.file.origin_note,
+        )
+
+
+def import_into_editor(
+    proposal: Proposal, *, base: int, name: str, message: str, at: datetime
+) -> tuple[PromptSet, DraftCopy | None]:
+    """Make it the person's draft; beside a draft with changes it is put aside, for them to decide.
+
+    Raises ``NotWhole`` and ``VersionConflict``.
+    """
+    if proposal.templates is None or not proposal.can_be_edited:
+        raise NotWhole
+    person = proposal.owner
+    prompt_set = proposal.prompt_set or create_set(name, tags=(), dialect=proposal.dialect, at=at)
+    if prompt_set.revision != base:
+        raise VersionConflict
+    draft = Draft.objects.of(prompt_set, person)
+    sent = SentDraft(proposal.templates, base, draft.revision if draft else 0, message)
+    if draft is not None and is_changed(draft, proposal.latest) and draft.templates != sent.templates:
+        return prompt_set, DraftCopy.objects.put_aside(
+            prompt_set, person, sent, reason=CopyReason.IMPORTED, at=at
+        )
+    try:
+        Draft.objects.keep(prompt_set, person, sent, at=at)
+    except DraftConflict as conflict:
+        return prompt_set, conflict.copy
+    return prompt_set, None
+
+
+def adopt(
+    file: IncomingFile, prompt_set: PromptSet, *, seen: str, message: str, by: User, at: datetime
+) -> PromptVersion:
+    """Take what stands in a workspace as the next version of a set, as it is.
+
+    ``seen`` is the SHA-256 of the file that the person saw. Raises ``FileChanged``, ``NotWhole``,
+    ``AlreadyKept``, ``VersionConflict``, ``Refused`` or the jail's errors; nothing is stored then.
+    """
+    if file.sha256 != seen:
+        raise FileChanged
+    proposal = propose(file, prompt_set, owner=by)
+    if proposal.templates is None or proposal.content.missing:
+        raise NotWhole
+    kept = prompt_set.versions.filter(content_hash=proposal.templates.content_hash).first()
+    if kept is not None:
+        raise AlreadyKept(kept)
+    return keep_as_version(
+        prompt_set,
+        proposal.templates,
+        base=prompt_set.revision,
+        message=message,
+        by=by,
+        at=at,
+        origin=Origin.ADOPTED,
+        origin_note=file.origin_note,
+    )
