@@ -1,0 +1,181 @@
+"""How the scores of a workspace spread: over all of them, by team, and from run to run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from builder.leaderboard import AggregationStore, Distribution, Execution, ScoresOf
+from studio.charts import Chart, Group, Words, strip_chart
+from studio.charts.spread import Box, box_chart, spread_chart
+from studio.downloads import Table
+from studio.templatetags.scores import score
+
+MOST_GROUPS = 20
+"""Rows of a chart: the teams that ran most often, or the latest runs."""
+MOST_DOTS = 250
+"""Values of a row that are drawn one by one."""
+
+
+@dataclass(frozen=True)
+class ScoreGroup:
+    """The scores of a team, or of a run."""
+
+    key: str
+    name: str
+    scores: Distribution
+    values: tuple[float | None, ...] = ()
+    """All of them, where they are few enough to be drawn one by one."""
+    run: Execution | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a page about scores shows."""
+
+    whole: Distribution
+    chart: Chart
+    groups: tuple[ScoreGroup, ...]
+    groups_chart: Chart
+    groups_total: int
+
+    @property
+    def is_cut(self) -> bool:
+        return self.groups_total > len(self.groups)
+
+
+def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime) -> Scores:
+    """Of every round, or of each team's best in each run; for all teams or for one."""
+    whole = store.across.distribution(of=of, team_id=team_id)
+    if by == "runs" or team_id is not None:
+        groups = _by_run(store, of, team_id, now)
+        total = store.count_executions(team=team_id, now=now)
+    else:
+        groups = _by_team(store, of)
+        total = store.across.count_teams()
+    return Scores(whole, _whole_chart(whole, of), groups, _groups_chart(groups, of), total)
+
+
+def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
+    groups = []
+    for team in store.across.teams(order="executions", limit=MOST_GROUPS):
+        scores = store.across.distribution(of=of, team_id=team.team_id)
+        values: tuple[float | None, ...] = ()
+        if of == "best" and scores.count <= MOST_DOTS:
+            values = tuple(run.best_score for run in store.across.team_history(team.team_id))
+        groups.append(ScoreGroup(team.team_id, team.name, scores, values))
+    return tuple(groups)
+
+
+def _by_run(
+    store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime
+) -> tuple[ScoreGroup, ...]:
+    groups = []
+    for run in store.executions(team=team_id, limit=MOST_GROUPS, now=now):
+        scores = store.across.distribution(of=of, execution_id=run.execution_id, team_id=team_id)
+        values: tuple[float | None, ...] = ()
+        if scores.count <= MOST_DOTS:
+            values = _values(store, of, run.execution_id, team_id)
+        groups.append(ScoreGroup(run.execution_id, _run_name(run), scores, values, run))
+    return tuple(groups)
+
+
+def _values(
+    store: AggregationStore, of: ScoresOf, execution_id: str, team_id: str | None
+) -> tuple[float | None, ...]:
+    points = store.scores(execution_id, team_id)
+    if of == "rounds":
+        return tuple(point.score for point in points)
+    best: dict[tuple[str, str], float] = {}
+    for point in points:
+        if point.score is not None:
+            key = (point.team_id, point.team_name)
+            best[key] = max(point.score, best.get(key, point.score))
+    return tuple(best.values())
+
+
+def _run_name(run: Execution) -> str:
+    short = run.execution_id[:8] or "–"
+    if run.started_at is None:
+        return short
+    return f"{date_format(localtime(run.started_at), 'SHORT_DATE_FORMAT')} · {short}"
+
+
+def _whole_chart(whole: Distribution, of: ScoresOf) -> Chart:
+    if not whole.count:
+        return Chart()
+    figures = {
+        "scores": ngettext("%(n)d score", "%(n)d scores", whole.count) % {"n": whole.count},
+        "low": score(whole.lower_quartile),
+        "high": score(whole.upper_quartile),
+        "median": score(whole.median),
+    }
+    words = Words(
+        title=_("How scores spread"),
+        description=_("%(scores)s; half of them lie from %(low)s to %(high)s, the median is %(median)s.")
+        % figures,
+        across=_across(of),
+        up=_("Number of scores"),
+    )
+    return spread_chart("spread-chart", whole, words)
+
+
+def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
+    words = Words(
+        title=_("Scores side by side"),
+        description=_("A row for each: the middle half as a box, the median as a line and in figures."),
+        across=_across(of),
+    )
+    if all(group.values for group in groups):
+        return strip_chart("groups-chart", [Group(each.name, each.values) for each in groups], words)
+    return box_chart("groups-chart", [Box(each.name, each.scores) for each in groups], words)
+
+
+def _across(of: ScoresOf) -> str:
+    return _("Score of a round") if of == "rounds" else _("Best score of a team in a run")
+
+
+# --- as files ----------------------------------------------------------------------------
+
+
+def tables(scores: Scores, by: str) -> dict[str, Callable[[], Table]]:
+    """The tables of the page by name."""
+    return {"bins": lambda: _bins_table(scores), "groups": lambda: _groups_table(scores, by)}
+
+
+def _bins_table(scores: Scores) -> Table:
+    rows = ((each.low, each.high, each.count) for each in scores.whole.bins)
+    return Table("score-distribution", ("from", "below", "scores"), rows)
+
+
+def _groups_table(scores: Scores, by: str) -> Table:
+    columns = (
+        "execution_id" if by == "runs" else "team_id",
+        "name",
+        "scores",
+        "minimum",
+        "lower_quartile",
+        "median",
+        "upper_quartile",
+        "maximum",
+        "mean",
+    )
+    rows = (
+        (
+            group.key,
+            group.name,
+            group.scores.count,
+            group.scores.minimum,
+            group.scores.lower_quartile,
+            group.scores.median,
+            group.scores.upper_quartile,
+            group.scores.maximum,
+            group.scores.mean,
+        )
+        for group in scores.groups
+    )
+    return Table(f"scores-by-{'run' if by == 'runs' else 'team'}", columns, rows)

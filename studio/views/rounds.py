@@ -1,0 +1,63 @@
+"""One round of one team: its page, and its texts as files."""
+
+from typing import Literal
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from studio.forms import clean_or_refuse
+from studio.forms.round_page import RoundViewForm
+from studio.models import Workspace
+from studio.problems import Problem
+from studio.rounds import Round, read_round
+from studio.run_problems import as_problems
+from studio.stores import store_of
+
+TextKind = Literal["prompt", "submission"]
+
+
+@require_safe
+def run_round(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponse:
+    """What the team was sent, what it handed in, and how that was judged."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    shown = clean_or_refuse(RoundViewForm, request.GET)
+    context = {
+        "workspace": workspace,
+        "execution": execution,
+        "team": team,
+        "round": _round(workspace, execution, team, number),
+        "raw": shown["raw"],
+    }
+    return render(request, "rounds/detail.html", context)
+
+
+@require_safe
+def run_round_text(
+    request: HttpRequest, slug: str, execution: str, team: str, number: int, kind: TextKind
+) -> HttpResponse:
+    """The prompt or the submission to the byte, as a file."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    found = _round(workspace, execution, team, number)
+    text = found.prompt if kind == "prompt" else found.submission
+    if text is None:
+        raise Problem(404, found.not_delivered or _("Nothing was handed in in this round."))
+    # Plain text for every browser: what a model wrote must not become a page of this site.
+    answer = HttpResponse(text.text.encode(errors="replace"), content_type="text/plain; charset=utf-8")
+    name = (
+        f"{kind}-{slugify(team, allow_unicode=True) or 'team'}-{number}.{'txt' if kind == 'prompt' else 'md'}"
+    )
+    disposition = content_disposition_header(as_attachment=True, filename=name)
+    answer.headers["Content-Disposition"] = disposition or "attachment"
+    return answer
+
+
+def _round(workspace: Workspace, execution: str, team: str, number: int) -> Round:
+    with as_problems():
+        found = read_round(store_of(workspace), execution, team, number)
+    if found is None:
+        raise Problem(404, _("The team has no such round in this run."))
+    return found

@@ -1,0 +1,74 @@
+"""Two runs of a workspace side by side."""
+
+from datetime import UTC, datetime
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from builder.leaderboard import AggregationStore
+from studio.downloads import download
+from studio.forms import clean_or_refuse
+from studio.forms.run_compare import ComparedTeamForm, PickRunsForm
+from studio.models import Workspace
+from studio.paging import Paging
+from studio.run_comparison import compare_runs, metrics_table, rounds_table, teams_table
+from studio.run_problems import as_problems
+from studio.stores import store_of
+
+RUNS_OFFERED = 30
+TEAMS_SHOWN = 300
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+
+
+@require_safe
+def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """On to the comparison where two runs are picked, the older one first; else a list to pick from."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    wanted = clean_or_refuse(PickRunsForm, request.GET)
+    picked, store, now = wanted["run"], store_of(workspace), timezone.now()
+    with as_problems():
+        if len(picked) == 2:
+            return redirect("run-compare", slug, *_older_first(store, picked))
+        paging = Paging(wanted["page"], store.count_executions(wanted["q"], now=now), RUNS_OFFERED)
+        runs = store.executions(wanted["q"], limit=paging.size, offset=paging.offset, now=now)
+    context = {
+        "workspace": workspace,
+        "runs": runs,
+        "picked": picked,
+        "elsewhere": [each for each in picked if each not in {run.execution_id for run in runs}],
+        "paging": paging,
+        "q": wanted["q"],
+    }
+    return render(request, "runs/compare_pick.html", context)
+
+
+@require_safe
+def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> HttpResponseBase:
+    """Teams in both with their differences, round by round, and what limits the comparison."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    team = clean_or_refuse(ComparedTeamForm, request.GET)["team"]
+    with as_problems():
+        found = compare_runs(store_of(workspace), first, second, timezone.now(), team or None)
+    tables = {
+        "teams": lambda: teams_table(found),
+        "rounds": lambda: rounds_table(found),
+        "metrics": lambda: metrics_table(found),
+    }
+    if (file := download(request, tables)) is not None:
+        return file
+    context = {
+        "workspace": workspace,
+        "comparison": found,
+        "teams": found.teams[:TEAMS_SHOWN],
+        "left_out": max(0, len(found.teams) - TEAMS_SHOWN),
+    }
+    return render(request, "runs/compare.html", context)
+
+
+def _older_first(store: AggregationStore, picked: list[str]) -> list[str]:
+    found = [store.execution(each) for each in picked]
+    started = [each.started_at if each and each.started_at else _LONG_AGO for each in found]
+    # Ids that nobody knows go on too: the comparison's page says which.
+    return picked if started[0] <= started[1] else picked[::-1]
