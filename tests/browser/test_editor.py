@@ -116,6 +116,9 @@ def test_of_one_line_the_errors_come_first_and_names_stand_as_code(editor: Edito
     editor.page.locator(".cm-lint-marker-error").hover()
     expect(editor.page.locator(".cm-tooltip-lint .cm-diagnostic").first).to_have_class(re.compile("error"))
     expect(editor.page.locator(".cm-tooltip-lint code").first).to_have_text("round_numbr")
+    editor.page.keyboard.press("Alt+r")  # the same problems again: what was hovered is not there any more
+    expect(editor.page.locator("#preview [aria-current]")).to_have_text("3")
+    expect(editor.page.locator(".cm-tooltip-lint")).to_have_count(0)
 
 
 def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:

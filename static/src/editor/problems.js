@@ -49,6 +49,8 @@ export function showProblems(view, problems, doc, changes, words) {
   // The check knows the text that was sent; where its place is gone, so is the problem.
   const standing = found.filter(({ from, to, fix, replaces }) => fix === null || view.state.sliceDoc(from, to) === replaces);
   view.dispatch(setDiagnostics(view.state, standing));
+  // Every mark in the gutter is a new one: a tooltip at an old one would go to the corner of the page, and stay.
+  window.dispatchEvent(new MouseEvent("mousemove", { clientX: -99, clientY: -99 }));
   return standing;
 }
 
