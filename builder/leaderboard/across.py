@@ -64,8 +64,12 @@ class Across:
         now: datetime | None = None,
     ) -> list[TeamRun]:
         """How the team did in each execution, the latest first; ``order`` is the ranking's."""
-        signs = self._asked.signs(now)
-        return self._asked.answer(lambda reader: _team_history(reader, team_id, order, signs, limit, offset))
+
+        def question(reader: Reader) -> list[TeamRun]:
+            signs = self._asked.signs(reader, now)
+            return _team_history(reader, team_id, order, signs, limit, offset)
+
+        return self._asked.answer(question)
 
     def count_team_history(self, team_id: str) -> int:
         return self._asked.answer(lambda reader: _count_runs(reader, team_id))
@@ -85,9 +89,9 @@ class Across:
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
     ) -> ExecutionComparison:
         """Two executions side by side; raises ``UnknownExecution`` where one is not known."""
-        signs = self._asked.signs(now)
 
         def question(reader: Reader) -> ExecutionComparison:
+            signs = self._asked.signs(reader, now)
             one, other = (known(reader, name, signs) for name in (first, second))
             sides = (standings(reader, name, order) for name in (first, second))
             return ExecutionComparison(one, other, _deltas(*sides))
@@ -100,7 +104,7 @@ class Asked(Protocol):
 
     def answer(self, question: Callable[[Reader], T]) -> T: ...
 
-    def signs(self, now: datetime | None) -> Signs: ...
+    def signs(self, reader: Reader | None, now: datetime | None) -> Signs: ...
 
 
 def _teams(

@@ -1,12 +1,14 @@
 """One execution as its pages show it: places, scores by round, the execution itself."""
 
+import duckdb
+
 from builder.dialect import RankingOrder
 from builder.errors import UnknownExecution
 from builder.leaderboard import listing
 from builder.leaderboard.digest import SCORES, STANDINGS
-from builder.leaderboard.listing import Signs
+from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.reader import Reader
-from builder.leaderboard.records import Execution, ScorePoint, Standing
+from builder.leaderboard.records import Activity, Execution, ScorePoint, Standing
 from builder.leaderboard.sentences import UNKNOWN_EXECUTION
 
 PLACES: dict[RankingOrder, str] = {"team_id": "by_team_id", "latest_round": "by_latest_round"}
@@ -25,6 +27,25 @@ def known(reader: Reader, execution_id: str, signs: Signs) -> Execution:
     if found is None:
         raise UnknownExecution(UNKNOWN_EXECUTION, execution_id=execution_id)
     return found
+
+
+def activity(reader: Reader, signs: Signs) -> Activity:
+    """How much ran, what ran last, and what is running, in the logs or in the tables."""
+    everything = Filter()
+    try:
+        newest = reader.rows(*listing.page(everything, signs, "newest", 1, 0))
+        running = reader.rows(*listing.page(Filter(state="running"), signs, "newest", None, 0))
+        ((count,),) = reader.rows(*listing.count(everything, signs))
+    except duckdb.Error:
+        # The next real question finds out what is wrong; a glance need not.
+        return Activity(tuple(signs.alive))
+    last = listing.execution_of(newest[0]) if newest else None
+    return Activity(
+        running=tuple(sorted({row[0] for row in running} | set(signs.alive))),
+        executions=int(count),
+        last_at=last.last_at if last else None,
+        last_state=last.state if last else None,
+    )
 
 
 def standings(reader: Reader, execution_id: str, order: RankingOrder) -> list[Standing]:

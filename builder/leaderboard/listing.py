@@ -92,8 +92,8 @@ def joined(alias: str) -> str:
     return f"{columns}, {_STATE.replace('status', f'{alias}.status')} AS state"
 
 
-OPEN = f"SELECT execution_id FROM {EXECUTIONS} WHERE status IS NULL ORDER BY last_utc DESC NULLS LAST LIMIT ?"
-"""Executions without a summary, the latest first: they run or were killed."""
+FINISHED = f"SELECT execution_id FROM {EXECUTIONS} WHERE status IS NOT NULL"
+"""Executions with a summary: whatever their logs say, they are over."""
 
 WIDTH = len(_COLUMNS.split(",")) + 1
 

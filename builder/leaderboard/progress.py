@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,6 +11,10 @@ from typing import Any
 
 _SUFFIX = ".progress.json"
 _MAX_BYTES = 64 * 1024
+_TICK_NS = 2_000_000_000
+"""Some file systems keep the times of folders in steps of two seconds."""
+_SLACK_SECONDS = 24 * 3600.0
+"""By how much the clock of a file system may differ from that of the writer."""
 
 
 @dataclass(frozen=True)
@@ -26,25 +31,81 @@ class Progress:
     updated_at: datetime | None
     error: str | None = None
 
-    def shows_life(self, since: datetime) -> bool:
-        return self.updated_at is not None and self.updated_at >= since
+
+class ProgressFolder:
+    """The progress files of a workspace. MixSeek leaves those of finished runs behind, so the folder may
+    hold many: it is listed anew only when it changed, and files that nobody writes to any more are not
+    opened."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._version: tuple[int, int] | None = None
+        self._names: dict[str, list[str]] = {}
+        self._pending: tuple[dict[str, list[str]], frozenset[str], list[str]] = ({}, frozenset(), [])
+        self._ancient: dict[str, float] = {}
+
+    def read(self, executions: Iterable[str] | None = None) -> list[Progress]:
+        """The progress of some executions, or of all. A file that is being rewritten is left out."""
+        names = self._listed()
+        wanted = sorted(names if executions is None else set(executions) & names.keys())
+        found = (_read(self._path / name) for execution in wanted for name in names[execution])
+        return [progress for progress in found if progress is not None]
+
+    def alive(self, since: datetime, finished: frozenset[str] = frozenset()) -> list[str]:
+        """Executions, not among the finished ones, of which a team has reported since then."""
+        names = self._listed()
+        listed, known, pending = self._pending
+        if listed is not names or known is not finished:
+            pending = [execution for execution in names if execution not in finished]
+            self._pending = (names, finished, pending)
+        recent = since.timestamp() - _SLACK_SECONDS
+        return [
+            execution
+            for execution in pending
+            if any(self._shows_life(name, since, recent) for name in names[execution])
+        ]
+
+    def _shows_life(self, name: str, since: datetime, recent: float) -> bool:
+        if self._ancient.get(name, recent) < recent:
+            return False
+        try:
+            written = os.stat(self._path / name).st_mtime
+        except OSError:
+            return False
+        if written < recent:
+            self._ancient[name] = written
+            return False
+        progress = _read(self._path / name)
+        return progress is not None and progress.updated_at is not None and progress.updated_at >= since
+
+    def _listed(self) -> dict[str, list[str]]:
+        """File names by execution."""
+        try:
+            found = os.stat(self._path)
+            version = (found.st_ino, found.st_mtime_ns)
+            if version != self._version:
+                names = os.listdir(self._path)
+                # A file added within the same tick of the clock would leave no trace: look again then.
+                settled = time.time_ns() - found.st_mtime_ns > _TICK_NS
+                self._names, self._version = _by_execution(names), version if settled else None
+        except OSError:
+            self._names, self._version = {}, None
+        return self._names
+
+
+def _by_execution(names: Iterable[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in sorted(names):
+        # Execution ids hold no dot; team ids may.
+        execution, dot, _ = name.partition(".")
+        if dot and name.endswith(_SUFFIX):
+            found.setdefault(execution, []).append(name)
+    return found
 
 
 def read_progress(logs: Path, executions: Collection[str] | None = None) -> list[Progress]:
-    """The progress of some executions, or of all. A file that is being rewritten is left out."""
-    try:
-        names = sorted(os.listdir(logs))
-    except OSError:
-        return []
-    found = []
-    for name in names:
-        # Execution ids hold no dot; team ids may.
-        execution, dot, _ = name.partition(".")
-        if dot and name.endswith(_SUFFIX) and (executions is None or execution in executions):
-            progress = _read(logs / name)
-            if progress is not None:
-                found.append(progress)
-    return found
+    """The progress of some executions, or of all."""
+    return ProgressFolder(logs).read(executions)
 
 
 def _read(path: Path) -> Progress | None:

@@ -62,6 +62,7 @@ class Reader:
             raise
         self._idle: list[duckdb.DuckDBPyConnection] = []
         self._parsed: dict[str, duckdb.Statement] = {}
+        self._lasting: dict[str, frozenset[Any]] = {}
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """All rows of a query; safe from several threads at once."""
@@ -77,6 +78,13 @@ class Reader:
         found: list[tuple[Any, ...]] = cursor.execute(statement, parameters).fetchall()
         # Not after an error: a cursor that failed is dropped.
         self._idle.append(cursor)
+        return found
+
+    def lasting(self, sql: str) -> frozenset[Any]:
+        """The values of a query's only column; asked once, since a copy does not change."""
+        found = self._lasting.get(sql)
+        if found is None:
+            found = self._lasting[sql] = frozenset(value for (value,) in self.rows(sql))
         return found
 
     def close(self) -> None:

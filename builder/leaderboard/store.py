@@ -4,6 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,15 +12,15 @@ from types import TracebackType
 from typing import Self
 
 from builder.dialect import CONTRACT, Dialect, RankingOrder
-from builder.errors import PromptNotStored, TaskUnknown
+from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
 from builder.leaderboard import listing, queries
 from builder.leaderboard.access import T, ask
 from builder.leaderboard.across import Across
-from builder.leaderboard.board import find, scores, standings
+from builder.leaderboard.board import activity, find, scores, standings
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.making import Retries
-from builder.leaderboard.progress import Progress, read_progress
+from builder.leaderboard.progress import Progress, ProgressFolder
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
 from builder.leaderboard.records import (
@@ -51,9 +52,6 @@ from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, Sub
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
 minutes for a step and notes each one."""
-
-_LOOK_AT_OPEN = 100
-"""Of how many executions without a summary the logs are looked at; older ones were killed long ago."""
 
 
 def database_path(workspace: Path | str) -> Path:
@@ -102,6 +100,7 @@ class AggregationStore:
         self.across = Across(self)
         """Teams and their history, how scores spread, two executions side by side."""
         self._clock = clock
+        self._logs = ProgressFolder(self.path.parent / "logs")
         self._snapshots = Snapshots(
             self.path,
             CopyFolder(cache_folder or default_folder(os.environ), bounds),
@@ -265,8 +264,13 @@ class AggregationStore:
         Each word of ``search`` must stand in the task, in a team's name or id, or begin the execution's
         id. ``team`` is the id of a team that took part.
         """
-        sql, parameters = listing.page(Filter(search, state, team), self.signs(now), order, limit, offset)
-        return [listing.execution_of(row) for row in self.answer(lambda reader: reader.rows(sql, parameters))]
+        wanted = Filter(search, state, team)
+
+        def question(reader: Reader) -> list[Execution]:
+            sql, parameters = listing.page(wanted, self.signs(reader, now), order, limit, offset)
+            return [listing.execution_of(row) for row in reader.rows(sql, parameters)]
+
+        return self.answer(question)
 
     async def list_executions(
         self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
@@ -282,13 +286,17 @@ class AggregationStore:
         now: datetime | None = None,
     ) -> int:
         """How many there are on all pages."""
-        sql, parameters = listing.count(Filter(search, state, team), self.signs(now))
-        return int(self.answer(lambda reader: reader.rows(sql, parameters))[0][0])
+        wanted = Filter(search, state, team)
+
+        def question(reader: Reader) -> int:
+            sql, parameters = listing.count(wanted, self.signs(reader, now))
+            return int(reader.rows(sql, parameters)[0][0])
+
+        return self.answer(question)
 
     def execution(self, execution_id: str, *, now: datetime | None = None) -> Execution | None:
         """One execution with the reasons of teams that failed; ``None`` where there is none of this id."""
-        signs = self.signs(now)
-        found = self.answer(lambda reader: find(reader, execution_id, signs))
+        found = self.answer(lambda reader: find(reader, execution_id, self.signs(reader, now)))
         if found is None:
             return None
         failures = (
@@ -298,33 +306,31 @@ class AggregationStore:
         )
         return replace(found, failures=tuple(failures))
 
-    def signs(self, now: datetime | None = None) -> Signs:
+    def signs(self, reader: Reader | None, now: datetime | None) -> Signs:
         """What tells at this moment which of the executions without a summary are running."""
         moment = now or datetime.fromtimestamp(self._clock(), UTC)
         since = moment - RUNNING_WITHIN
-        still_open = self.answer(lambda reader: reader.rows(listing.OPEN, [_LOOK_AT_OPEN]))
-        teams = self.progress([row[0] for row in still_open]) if still_open else []
-        return Signs(since, sorted({team.execution_id for team in teams if team.shows_life(since)}))
+        finished = reader.lasting(listing.FINISHED) if reader is not None else frozenset()
+        return Signs(since, self._logs.alive(since, finished))
 
-    def activity(self, now: datetime | None = None) -> Activity:
-        """The workspace at a glance."""
-        moment = now or datetime.fromtimestamp(self._clock(), UTC)
-        signs = self.signs(moment)
-        newest = self.executions(limit=1, now=moment)
-        running = {found.execution_id for found in self.executions(state="running", now=moment)}
-        return Activity(
-            running=tuple(sorted(running | set(signs.alive))),
-            executions=self.count_executions(),
-            last_at=newest[0].last_at if newest else None,
-            last_state=newest[0].state if newest else None,
-        )
+    def activity(self, now: datetime | None = None, *, wait: float = 0.0) -> Activity:
+        """The workspace at a glance; waits at most ``wait`` seconds for a copy and does without one."""
+        with suppress(LeaderboardError):
+            self.refresh(wait)
+        reader = self._snapshots.shown()
+        signs = self.signs(reader, now)
+        if reader is None:
+            missing = not self.path.exists()
+            return Activity(tuple(signs.alive), executions=0 if missing else None)
+        return activity(reader, signs)
 
     def is_running(self, now: datetime | None = None) -> bool:
+        """Whether MixSeek is at work here, as far as can be told without waiting."""
         return bool(self.activity(now).running)
 
     def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
         """What the teams say that they are doing, out of the workspace's ``logs/``."""
-        return read_progress(self.path.parent / "logs", None if executions is None else frozenset(executions))
+        return self._logs.read(executions)
 
     # --- what was sent -------------------------------------------------------------------
 
