@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from builder.errors import BuilderError, ContextError, DatabaseMissing, TaskUnknown
+from builder.variables import field_name
 from studio.forms import clean_or_refuse
 from studio.forms.contexts import SHARED, ContextSearchForm, name_taken
 from studio.forms.editor import refuse_other_encodings
@@ -25,6 +26,7 @@ from studio.round_contexts import document_of, proposed_description, proposed_na
 from studio.rounds import Round, read_round
 from studio.run_problems import as_problems
 from studio.stores import store_of
+from studio.workspace_state import state_of
 
 RUNS_OFFERED = 20
 
@@ -49,11 +51,12 @@ def run_round_context(
         page["round"] = found = _round(workspace, execution, team, number)
         try:
             replay = _replay(request, workspace, Place(execution, team, number), task)
+            gaps = store_of(workspace).gaps()
         except TaskUnknown as error:
             return _ask_for_task(request, page, error, task)
         except ContextError as error:
             return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
-    page |= {"replay": replay, "task": task}
+    page |= {"replay": replay, "task": task, "gaps": gaps}
     form = _form(request, workspace, replay, found)
     if form.is_bound and form.is_valid():
         try:
@@ -78,11 +81,17 @@ def _replay(request: HttpRequest, workspace: Workspace, place: Place, task: str)
     return rebuild_round(
         store_of(workspace),
         place,
-        candidates(workspace),
+        candidates(workspace, _file_text(workspace)),
         dialect_in(workspace),
         task=task if task.strip() else "",
         owner=str(person_of(request).pk),
     )
+
+
+def _file_text(workspace: Workspace) -> str | None:
+    """The team template that the workspace's prompt file holds now."""
+    content = state_of(workspace).content
+    return None if content is None else content.values.get(field_name("team"))
 
 
 def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderError, task: str) -> HttpResponse:
@@ -122,7 +131,7 @@ def context_from_run(request: HttpRequest) -> HttpResponse:
     chosen = next((each for each in workspaces if each.slug == wanted["workspace"]), None)
     if chosen is None and len(workspaces) == 1:
         chosen = workspaces[0]
-    page: dict[str, Any] = {"workspaces": workspaces, "workspace": chosen, **wanted}
+    page: dict[str, Any] = {**wanted, "workspaces": workspaces, "workspace": chosen}
     if chosen is not None:
         with as_problems():
             store, now = store_of(chosen), timezone.now()
