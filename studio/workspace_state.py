@@ -111,6 +111,42 @@ class PromptFileState:
         }
         return titles[self.kind]
 
+    @property
+    def worst(self) -> Health | None:
+        """What the list says beside the state, because MixSeek or the studio cannot go on."""
+        return next((each for each in self.health if each.severity == "error"), None)
+
+    @property
+    def summary(self) -> str:
+        """The state in one sentence."""
+        version, expected, label = self.version, self.expected, self.workspace.label
+        if version is not None:
+            holds = {"set": version.prompt_set.name, "number": version.number}
+            if label is None or expected is None:
+                return _("The file holds v%(number)d of «%(set)s».") % holds
+            if self.kind == "in_sync":
+                return _("The file holds v%(number)d of «%(set)s», where %(label)s points.") % {
+                    **holds,
+                    "label": label.name,
+                }
+            pointed = {"label": label.name, "wanted": expected.number, "followed": label.prompt_set.name}
+            if version.prompt_set_id == expected.prompt_set_id:
+                return _("The file holds v%(number)d; %(label)s points at v%(wanted)d.") % {
+                    **holds,
+                    **pointed,
+                }
+            return _(
+                "The file holds v%(number)d of «%(set)s»; %(label)s of «%(followed)s» points at v%(wanted)d."
+            ) % {**holds, **pointed}
+        sentences: dict[Kind, str] = {
+            "edited": _("Somebody has edited the file since the last export: no version has this text."),
+            "unknown": _("No version has this text, and the studio has never written here."),
+            "missing": _("There is no prompt file."),
+            "broken": _("MixSeek could not use this file."),
+            "unchecked": _("The studio has not read the file."),
+        }
+        return sentences.get(self.kind, "")
+
 
 def state_of(workspace: Workspace) -> PromptFileState:
     """The state of one workspace; whatever is found on disk is told, not raised."""

@@ -1,37 +1,111 @@
-"""Workspaces: the list and one of them."""
+"""Workspaces: the list, one of them, registering and changing them."""
+
+from typing import Any
 
 from django.conf import settings
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from studio.forms import clean_or_refuse
+from studio.forms.prompts import ArchiveForm
+from studio.forms.workspaces import NewWorkspaceForm, NewWorkspaceQuery, WorkspaceForm, WorkspaceListForm
 from studio.models import Workspace
-from studio.runs import read_runs
+from studio.registering import AlreadyRegistered, register
+from studio.workspace_candidates import offered, scan
+from studio.workspace_glance import glances
+from studio.workspace_page import detail_page
 
-NEWEST_RUNS = 10
+LABELLED = ("label__prompt_set", "label__version")
 
 
 @require_safe
 def workspace_list(request: HttpRequest) -> HttpResponse:
-    """Every registered workspace at a glance."""
-    workspaces = Workspace.objects.select_related("label__prompt_set", "label__version")
+    """Every registered workspace at a glance; those taken off the list apart."""
+    archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
+    workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
     context = {
-        "workspaces": [(workspace, workspace.facts()) for workspace in workspaces],
+        "glances": glances(workspaces, timezone.now()),
+        "archived": archived,
+        "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
+        "offer": None if archived else offered(workspaces),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
     return render(request, "workspaces/list.html", context)
 
 
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_new(request: HttpRequest) -> HttpResponse:
+    """Register a folder: the one of $MIXSEEK_WORKSPACE, one that was found, or any other below the roots."""
+    if request.method == "POST":
+        form = NewWorkspaceForm(request.POST)
+        if form.is_valid():
+            try:
+                made = register(
+                    form.cleaned_data["path"],
+                    name=form.cleaned_data["name"],
+                    dialect=form.cleaned_data["dialect"],
+                    label=form.cleaned_data["label"],
+                    at=timezone.now(),
+                )
+            except AlreadyRegistered as known:
+                form.add_error("path", str(known))
+            else:
+                messages.success(request, _("%(name)s is on the list.") % {"name": made.name})
+                return redirect(made)
+    else:
+        form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
+    listed = Workspace.objects.filter(archived=False)
+    context = {
+        "form": form,
+        "offer": offered(listed),
+        "scan": scan(listed),
+        "roots": settings.STUDIO_WORKSPACE_ROOTS,
+    }
+    return _form_page(request, "workspaces/new.html", context)
+
+
 @require_safe
 def workspace_detail(request: HttpRequest, slug: str) -> HttpResponse:
-    """One workspace: its files, its label, its newest runs."""
-    workspace = get_object_or_404(
-        Workspace.objects.select_related("label__prompt_set", "label__version"), slug=slug
+    """One workspace: its prompt file beside the versions, its health, its newest runs and exports."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    return render(request, "workspaces/detail.html", {"page": detail_page(workspace, timezone.now())})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, dialect and the label that is followed; the address stays, so that links go on working."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    stored = {"name": workspace.name, "dialect": workspace.dialect, "label": workspace.label_id}
+    form = WorkspaceForm(request.POST if request.method == "POST" else None, initial=stored)
+    if not form.is_valid():
+        return _form_page(request, "workspaces/settings.html", {"form": form, "workspace": workspace})
+    clean = form.cleaned_data
+    Workspace.objects.filter(pk=workspace.pk).update(
+        name=clean["name"], dialect=clean["dialect"], label=clean["label"]
     )
-    context = {
-        "workspace": workspace,
-        "facts": workspace.facts(),
-        "runs": read_runs(workspace, NEWEST_RUNS, timezone.now()),
-    }
-    return render(request, "workspaces/detail.html", context)
+    messages.success(request, _("The settings are saved."))
+    return redirect(workspace)
+
+
+@require_POST
+def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take a workspace off the list, or put it back; the folder is left alone."""
+    archived = clean_or_refuse(ArchiveForm, request.POST)["archived"]
+    workspace = get_object_or_404(Workspace, slug=slug)
+    Workspace.objects.filter(pk=workspace.pk).update(archived=archived)
+    if archived:
+        messages.success(
+            request, _("%(name)s is off the list; its folder is as it was.") % {"name": workspace.name}
+        )
+        return redirect("workspace-list")
+    messages.success(request, _("Back in the list."))
+    return redirect(workspace)
+
+
+def _form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A page with a form; 422 where what was sent does not do."""
+    return render(request, template, context, status=422 if request.method == "POST" else 200)

@@ -1,0 +1,76 @@
+"""What people say about a workspace: where it is, its name, the dialect it speaks, what it follows."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from builder.dialect import DIALECTS
+from studio.forms.prompts import LineField
+from studio.models import Label
+from studio.workspace_roots import LONGEST_PATH, FolderRefused, allowed_folder
+
+
+class LabelField(forms.ChoiceField):
+    """A label of any set that is not archived, by set; or none."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(choices=_label_choices, required=False, **more)
+
+    def clean(self, value: Any) -> Label | None:
+        chosen = super().clean(value)
+        found = Label.objects.select_related("prompt_set", "version").filter(pk=chosen or 0).first()
+        if chosen and found is None:
+            raise ValidationError(_("This label is gone. Choose another one."))
+        return found
+
+
+def _label_choices() -> list[tuple[str, Any]]:
+    labels = Label.objects.select_related("prompt_set", "version").order_by(
+        "prompt_set__archived", "prompt_set__name", "name"
+    )
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for label in labels:
+        named = f"{label.prompt_set.name} · {label.name} (v{label.version.number})"
+        groups.setdefault(label.prompt_set.name, []).append((str(label.pk), named))
+    return [("", _("No label")), *groups.items()]
+
+
+class WorkspaceForm(forms.Form):
+    """What can be changed about a workspace."""
+
+    name = LineField(max_length=120, label=gettext_lazy("Name"))
+    label = LabelField(label=gettext_lazy("Follows"))
+    dialect = forms.ChoiceField(
+        choices=[(name, name) for name in DIALECTS], initial="mixseek", label=gettext_lazy("Dialect")
+    )
+
+
+class NewWorkspaceForm(WorkspaceForm):
+    """A folder to be registered; without a name it is called like the folder."""
+
+    path = forms.CharField(max_length=LONGEST_PATH, label=gettext_lazy("Folder"))
+    name = LineField(max_length=120, required=False, label=gettext_lazy("Name"))
+
+    def clean_path(self) -> Any:
+        """The folder itself, allowed and without a link on the way."""
+        try:
+            return allowed_folder(self.cleaned_data["path"])
+        except FolderRefused as refusal:
+            raise ValidationError(
+                [refusal.what, refusal.advice] if refusal.advice else refusal.what
+            ) from None
+
+
+class WorkspaceListForm(forms.Form):
+    """Which workspaces to list."""
+
+    archived = forms.BooleanField(required=False, label=gettext_lazy("Archived"))
+
+
+class NewWorkspaceQuery(forms.Form):
+    """What a link to the registration may fill in already."""
+
+    path = forms.CharField(max_length=LONGEST_PATH, required=False, label=gettext_lazy("Folder"))
