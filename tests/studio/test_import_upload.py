@@ -199,7 +199,7 @@ def test_errors_have_the_lines_of_the_file_and_of_the_template(
     wrong = Templates("# Task\n{{ user_promt }}\n", TEXTS.evaluator_user_prompt, "{{ cycler.__init__ }}\n")
     address = upload(signed_in, toml(wrong))
     page = page_of(signed_in, address)
-    assert "File line 5 · Team line 2 Error `user_promt` is not a variable of this template." in page
+    assert "File line 5 · Team line 2 Error user_promt is not a variable of this template." in page
     assert "File line 12 · Judgment line 1 Error" in page
     assert "With these errors it cannot become a version." in page and "Import as v2" not in page
     status, page = confirm(signed_in, address)
