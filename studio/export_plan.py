@@ -24,7 +24,7 @@ from studio.comparison import TextDiff, text_diff
 from studio.findings import Finding
 from studio.jail import pool
 from studio.language import reader_language
-from studio.models import PromptVersion, Workspace
+from studio.models import PromptSet, PromptVersion, Workspace
 from studio.models.prompts import Templates
 from studio.saving import shortcomings
 from studio.situations import dialect_of as dialect_of_set
@@ -107,7 +107,12 @@ class Target:
         if self.standing != "edited" or last is None or last.after is None:
             return None
         found = text_diff(readable(bytes(last.after)), readable(self.before))
-        return None if found.is_equal else found
+        return found if found.state == "changed" else None
+
+    @property
+    def kept_in(self) -> PromptSet | None:
+        """The set that an edit is kept in: the one that the workspace follows; None for the exported one."""
+        return self.workspace.label.prompt_set if self.workspace.label else None
 
 
 @dataclass(frozen=True)

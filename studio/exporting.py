@@ -171,7 +171,7 @@ def _kept(target: Target, version: PromptVersion, by: User, at: datetime) -> Pro
     templates, workspace = target.state.templates, target.workspace
     if templates is None:
         return None
-    prompt_set = workspace.label.prompt_set if workspace.label else version.prompt_set
+    prompt_set = target.kept_in or version.prompt_set
     for _attempt in range(_KEEP_ATTEMPTS):
         prompt_set.refresh_from_db(fields=["revision"])
         equal: PromptVersion | None = prompt_set.versions.filter(content_hash=templates.content_hash).first()

@@ -45,6 +45,8 @@ def sections(path: str = "") -> list[Section]:
         ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
         ("runs", _("Runs"), reverse("run-list"), "g r"),
     )
+    if path.startswith(reverse("export-list")):
+        path = reverse("workspace-list")
     return [Section(name, title, url, keys, path.startswith(url)) for name, title, url, keys in named]
 
 
@@ -83,6 +85,7 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("n", _("Make a new set (in the list)")),
                 Shortcut("e", _("Edit the set")),
                 Shortcut("c", _("Compare: the chosen versions, or a version with the one before")),
+                Shortcut("x", _("Export the set, or the version")),
             ],
         ),
         (

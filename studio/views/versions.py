@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
+from studio.export_page import offers_of
 from studio.findings import Finding
 from studio.forms import clean_or_refuse
 from studio.forms.prompts import CompareForm, RestoreForm
@@ -80,6 +81,7 @@ def version_page(
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
         "label_names": sorted({*USUAL_LABELS, *labels}),
         "findings": findings,
+        "offers": offers_of(version),
     }
     return render(request, "prompts/version.html", context, status=status)
 
