@@ -80,8 +80,8 @@ def names_in(target: nodes.Node) -> Iterable[nodes.Name]:
     return [name for name in target.find_all(nodes.Name) if name.ctx in ("store", "param")]
 
 
-def collect(tree: nodes.Template, kind: PromptKind) -> Bindings:
-    """Read all bindings of a template. Its depth must have been bounded before."""
+def collect(parts: Iterable[nodes.Node], kind: PromptKind) -> Bindings:
+    """Read all bindings of a template from its parts. Its depth must have been bounded before."""
     bindings = Bindings(frozenset(variable.name for variable in VARIABLES[kind]))
     given: dict[str, list[nodes.Node | None]] = defaultdict(list)
 
@@ -93,7 +93,9 @@ def collect(tree: nodes.Template, kind: PromptKind) -> Bindings:
             bindings.values[name.name].append(name)
             given[name.name].append(value if target is name else None)
 
-    for node in tree.find_all(_BINDING):
+    for node in parts:
+        if not isinstance(node, _BINDING):
+            continue
         match node:
             case nodes.Assign():
                 bind(node.target, node.node)

@@ -1,6 +1,6 @@
 """Everything that can be said about a template without running or compiling it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from jinja2 import nodes
@@ -11,7 +11,7 @@ from builder.gate import inspect
 from builder.messages import message
 from builder.problems import Problem
 from builder.scope import check_names
-from builder.syntax import measure, parse, place_of
+from builder.syntax import descendants, measure, parse, place_of
 from builder.variables import PromptKind, field_name
 
 EMPTY = message(
@@ -78,10 +78,11 @@ def read(kind: PromptKind, text: str) -> Reading:
         return Reading(_in_order([*problems, tree]))
     if too_large := measure(tree):
         return Reading(_in_order(problems + too_large))
-    bindings = collect(tree, kind)
+    parts = descendants(tree)
+    bindings = collect(parts, kind)
     problems += inspect(tree, bindings)
     problems += check_names(tree, kind, bindings)
-    problems += _advice(tree)
+    problems += _advice(parts)
     return Reading(_in_order(problems), tree)
 
 
@@ -89,12 +90,11 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
     return sorted(problems, key=lambda problem: (problem.line, problem.column or 0))
 
 
-def _advice(tree: nodes.Template) -> Iterator[Problem]:
-    for node in tree.find_all((nodes.For, nodes.Filter, nodes.CondExpr)):
-        line, column = place_of(node.lineno)
+def _advice(parts: Iterable[nodes.Node]) -> Iterator[Problem]:
+    for node in parts:
         if isinstance(node, nodes.For):
-            yield Problem("hint", LOOP, line, column)
+            yield Problem("hint", LOOP, *place_of(node.lineno))
         elif isinstance(node, nodes.Filter) and node.name in FILTERS:
-            yield Problem("hint", FILTER, line, column, {"name": node.name})
+            yield Problem("hint", FILTER, *place_of(node.lineno), {"name": node.name})
         elif isinstance(node, nodes.CondExpr) and node.expr2 is None:
-            yield Problem("warning", NO_ELSE, line, column)
+            yield Problem("warning", NO_ELSE, *place_of(node.lineno))

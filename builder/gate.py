@@ -33,7 +33,7 @@ from builder.bindings import Bindings, constant_number
 from builder.macros import rings
 from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import error_at
+from builder.syntax import children, error_at
 
 
 def inspect(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
@@ -69,7 +69,7 @@ class _Inspection:
             if rule := self._rules.get(kind):
                 rule(node)
             self._path.append(node)
-            for child in node.iter_child_nodes():
+            for child in children(node):
                 self._walk(child)
             self._path.pop()
         elif kind is nodes.Pow:

@@ -11,7 +11,7 @@ from builder.macros import CALLER_MISSING, CALLER_UNUSED, CallerUses, argument_p
 from builder.messages import message
 from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import error_at
+from builder.syntax import children, error_at
 from builder.variables import KINDS, PromptKind, names
 
 UNKNOWN = message(
@@ -155,7 +155,7 @@ class _Walk:
             case nodes.CallBlock():
                 self._call_block(node, scope)
             case _:
-                for child in node.iter_child_nodes():
+                for child in children(node):
                     self._read(child, scope)
 
     def _if(self, node: nodes.If, scope: _Scope) -> None:
@@ -229,7 +229,7 @@ class _Walk:
             for child in node.iter_child_nodes(exclude=("node",)):
                 self._read(child, scope)
             return
-        for child in node.iter_child_nodes():
+        for child in children(node):
             self._read(child, scope)
 
     def _asks_first(self, node: nodes.Test | nodes.Filter) -> bool:

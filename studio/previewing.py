@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from django.urls import reverse
@@ -138,7 +138,7 @@ def preview(
 ) -> Preview:
     """The template in the situation. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
     dialect = dialect_of(prompt_set)
-    values = situation.values(kind, dialect)
+    values = _values(_Seen(situation), kind, dialect)
     blank = Preview(prompt_set, kind, situation, dialect, template=text)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
@@ -152,6 +152,29 @@ def preview(
         changed = saved.templates.by_kind[kind] != text
         change = Change(saved.number, changed, _compared(before, examined.text))
     return replace(blank, findings=_findings(kind, examined), text=examined.text, change=change)
+
+
+class _Seen:
+    """A situation as a key: of the same context object, which a preview's source reads once for its data."""
+
+    __slots__ = ("situation", "told")
+
+    def __init__(self, situation: Situation) -> None:
+        submission = situation.context.submission if situation.context else ""
+        self.situation, self.told = situation, (id(situation.whole), situation.round, submission)
+
+    def __hash__(self) -> int:
+        return hash(self.told)
+
+    def __eq__(self, other: object) -> bool:
+        # As long as a key is kept, so is its context: no other one has the same id.
+        return isinstance(other, _Seen) and self.told == other.told
+
+
+@lru_cache(maxsize=32)
+def _values(seen: _Seen, kind: PromptKind, dialect: Dialect) -> Values:
+    """Kept, for the next pause is mostly in the same situation, and to write out a history takes long."""
+    return seen.situation.values(kind, dialect)
 
 
 def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:

@@ -5,6 +5,7 @@ from functools import lru_cache
 from html import escape
 
 from django import template
+from django.utils.formats import localize
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
@@ -43,10 +44,54 @@ def _round_buttons(
     )
 
 
-@register.filter
-def change_rows(change: Change) -> SafeString:
-    """The lines that changed with some around them; words marked, every line with its sign."""
-    return mark_safe("".join(_rows(change)))
+@register.simple_tag
+def figures(preview: Preview) -> SafeString:
+    """How long the prompt is, and in which dialect it was rendered."""
+    size, counted = preview.characters, preview.tokens
+    characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": localize(size)}
+    tokens = ngettext("%(count)s token", "%(count)s tokens", counted.tokens) % {
+        "count": localize(counted.tokens)
+    }
+    tokenizer = escape(counted.tokenizer)
+    sample = ""
+    if preview.shows_sample_time:
+        why = _("So that two previews can be compared, `current_datetime` is always this.")
+        sample = f'\n  <span class="soft" title="{escape(why)}">{escape(_("sample time"))}</span>'
+    return mark_safe(
+        f'<p class="figures">\n  <span class="num">{escape(characters)}</span>\n'
+        f'  <span class="num" title="{tokenizer}">{"" if counted.exact else "≈ "}{escape(tokens)}'
+        f' <span class="soft">({tokenizer})</span></span>\n'
+        f'  <span class="tag plain" title="{escape(_("The dialect its prompts are rendered in"))}">'
+        f"{escape(preview.dialect.name)}</span>{sample}\n</p>"
+    )
+
+
+@register.simple_tag
+def changes(change: Change | None) -> SafeString:
+    """What differs from the last saved version's prompt: a sentence, or the lines behind a summary."""
+    if change is None:
+        return SafeString("")
+    version = {"number": change.version}
+    if change.template_changed and change.prompt_changed:
+        return mark_safe(
+            '<details class="changes" id="changes" data-keep-open>\n'
+            f"  <summary>{escape(_('Since v%(number)s') % version)}\n"
+            f'    <span class="count added num">+{change.added}</span>'
+            f' <span class="count removed num">−{change.removed}</span>\n'
+            f'    <span class="soft">{escape(_("lines"))}</span></summary>\n'
+            '  <div class="change-rows" tabindex="0" role="region"'
+            f' aria-label="{escape(_("What changed in the prompt"))}">\n'
+            f"  {''.join(_rows(change))}\n  </div>\n</details>"
+        )
+    if not change.template_changed:
+        said = _("As in v%(number)s") % version
+    elif change.diff is None:
+        said = (
+            _("Not compared with v%(number)s: it gives no prompt here, or one of them is too long.") % version
+        )
+    else:
+        said = _("The template changed since v%(number)s; the prompt is the same here.") % version
+    return mark_safe(f'<p class="changes soft">{escape(said)}</p>')
 
 
 def _rows(change: Change) -> Iterator[str]:

@@ -14,7 +14,7 @@ import studio.previewing
 from builder.errors import Superseded
 from builder.jail import JailPool, Limits
 from studio.editor_page import preview_topic
-from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.models.prompts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
@@ -54,6 +54,16 @@ def test_the_text_is_rendered_for_the_context_at_its_round(prompt_set: PromptSet
     assert prompt(ask(signed_in, go=1)) == "# Task\ncount the stars\nRound 1"
     assert prompt(ask(signed_in, round=2)) == "# Task\ncount the stars\nRound 2"
     assert prompt(ask(signed_in, round=9)) == "# Task\ncount the stars\nRound 3"
+
+
+def test_a_context_that_was_changed_is_seen_changed(prompt_set: PromptSet, signed_in: Client) -> None:
+    context = SampleContext.objects.get(slug="third")
+    assert prompt(ask(signed_in, kind="evaluator")) == "Judge:\nhanded in"
+    context.data["user_prompt"], context.submission = "count the trees", "handed in later"
+    context.save()
+    assert prompt(ask(signed_in)) == "# Task\ncount the trees\nRound 3"
+    assert prompt(ask(signed_in, kind="evaluator")) == "Judge:\nhanded in later"
+    assert prompt(ask(signed_in, context="start")) == "# Task\ncount the stars\nRound 1"
 
 
 def test_each_kind_sees_its_side_of_the_round(prompt_set: PromptSet, signed_in: Client) -> None:
