@@ -59,10 +59,13 @@ def test_the_text_is_rendered_for_the_context_at_its_round(prompt_set: PromptSet
 def test_a_context_that_was_changed_is_seen_changed(prompt_set: PromptSet, signed_in: Client) -> None:
     context = SampleContext.objects.get(slug="third")
     assert prompt(ask(signed_in, kind="evaluator")) == "Judge:\nhanded in"
-    context.data["user_prompt"], context.submission = "count the trees", "handed in later"
+    context.submission = "handed in later"
+    context.save()
+    assert prompt(ask(signed_in, kind="evaluator")) == "Judge:\nhanded in later"
+    assert prompt(ask(signed_in)) == "# Task\ncount the stars\nRound 3"
+    context.data["user_prompt"] = "count the trees"
     context.save()
     assert prompt(ask(signed_in)) == "# Task\ncount the trees\nRound 3"
-    assert prompt(ask(signed_in, kind="evaluator")) == "Judge:\nhanded in later"
     assert prompt(ask(signed_in, context="start")) == "# Task\ncount the stars\nRound 1"
 
 
