@@ -3,7 +3,7 @@
 from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, read_progress
-from builder.leaderboard.rebuild import Renderer
+from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
 from builder.leaderboard.records import (
     Activity,
     Bin,
@@ -38,6 +38,7 @@ __all__ = [
     "Bounds",
     "Copying",
     "DeliveredPrompt",
+    "DeliveredRun",
     "Distribution",
     "Execution",
     "ExecutionComparison",
@@ -54,6 +55,7 @@ __all__ = [
     "ScorePoint",
     "ScoresOf",
     "Standing",
+    "StoredRound",
     "TeamDelta",
     "TeamFailure",
     "TeamOrder",

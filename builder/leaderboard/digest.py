@@ -112,11 +112,14 @@ def _executions(schema: Schema) -> str:
         " CASE WHEN status IS NOT NULL AND seconds IS NOT NULL"
         " THEN zoned.last_at - ahead - to_microseconds((seconds * 1000000)::BIGINT)"
         " ELSE first_at - ahead END AS started_utc,"
-        " zoned.last_at - ahead AS last_utc, ahead, team_ids, needle FROM zoned"
+        " zoned.last_at - ahead AS last_utc, team_ids, needle,"
+        # A page of the whole list is a range of these, whatever its number.
+        " row_number() OVER (ORDER BY zoned.last_at - ahead DESC NULLS LAST, zoned.execution_id) AS place"
+        " FROM zoned"
         " LEFT JOIN (SELECT execution_id, team_id, any_value(team_name) AS team_name"
         f" FROM {STANDINGS} GROUP BY 1, 2) AS named_best"
         " ON named_best.execution_id = zoned.execution_id AND named_best.team_id = zoned.best_team_id"
-        " ORDER BY last_utc DESC NULLS LAST, zoned.execution_id"
+        " ORDER BY place"
     )
 
 

@@ -12,9 +12,9 @@ Parameters = list[Any]
 
 _MOST_TERMS = 12
 _ORDERS: dict[ExecutionOrder, str] = {
-    "newest": "last_utc DESC NULLS LAST, execution_id",
-    "oldest": "last_utc NULLS LAST, execution_id",
-    "best": "best DESC NULLS LAST, last_utc DESC NULLS LAST, execution_id",
+    "newest": "place",
+    "oldest": "last_utc IS NULL, place DESC",
+    "best": "best DESC NULLS LAST, place",
 }
 _STATE = (
     "CASE WHEN status IN ('completed', 'partial_failure', 'failed') THEN status"
@@ -69,11 +69,14 @@ def page(
     wanted: Filter, signs: Signs, order: ExecutionOrder, limit: int | None, offset: int
 ) -> tuple[str, Parameters]:
     where, parameters = wanted.where(signs)
-    sql = (
-        f"SELECT {_COLUMNS}, {_STATE} AS state FROM {EXECUTIONS}{where}"
-        f" ORDER BY {_ORDERS[order]} LIMIT ? OFFSET ?"
-    )
-    return sql, [*signs.parameters, *parameters, limit, max(0, offset)]
+    start = max(0, offset)
+    if order == "newest" and not where and limit is not None:
+        # The rows lie in this order: only those of the page are read.
+        where, limits, parameters = " WHERE place > ? AND place <= ?", "", [start, start + max(0, limit)]
+    else:
+        limits, parameters = " LIMIT ? OFFSET ?", [*parameters, limit, start]
+    sql = f"SELECT {_COLUMNS}, {_STATE} AS state FROM {EXECUTIONS}{where} ORDER BY {_ORDERS[order]}{limits}"
+    return sql, [*signs.parameters, *parameters]
 
 
 def count(wanted: Filter, signs: Signs) -> tuple[str, Parameters]:

@@ -46,6 +46,14 @@ class StoredRound:
     """When the conversation was stored, in the writer's zone."""
 
 
+@dataclass(frozen=True)
+class DeliveredRun:
+    """The rounds of an execution whose prompts are stored; the task, where the run is over."""
+
+    task: str | None
+    rounds: tuple[StoredRound, ...]
+
+
 def rebuild(stored: StoredRound, for_: For, task: str) -> RebuiltRound:
     """The context of a stored round with the ranking as of its delivery."""
     last_own = stored.round_number - (1 if for_ == "team" else 0)

@@ -22,7 +22,7 @@ from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, ProgressFolder
 from builder.leaderboard.reader import Reader
-from builder.leaderboard.rebuild import For, Renderer, StoredRound, rebuild, recover_task
+from builder.leaderboard.rebuild import DeliveredRun, For, Renderer, StoredRound, rebuild, recover_task
 from builder.leaderboard.records import (
     Activity,
     DeliveredPrompt,
@@ -384,18 +384,10 @@ class AggregationStore:
             self.rebuild, execution_id, team_id, round_number, for_, task=task, renderer=renderer
         )
 
-    def rebuild_all(
-        self, execution_id: str, *, task: str | None = None, renderer: Renderer | None = None
-    ) -> list[RebuiltRound]:
-        """Every delivered round of an execution, from one pass over its rows."""
+    def delivered_rounds(self, execution_id: str) -> DeliveredRun:
+        """Every round of an execution whose prompt is stored, ready for rebuilding, from one pass."""
         story = self._scored_story(execution_id, None, "all")
-        rounds = list(story.delivered_rounds())
-        known = task or story.task
-        if known is None and renderer is not None:
-            known = next(filter(None, (recover_task(stored, renderer) for stored in rounds)), None)
-        if known is None:
-            raise TaskUnknown(TASK_UNKNOWN, execution_id=execution_id)
-        return [rebuild(stored, "team", known) for stored in rounds]
+        return DeliveredRun(story.task, tuple(story.delivered_rounds()))
 
     def _scored_story(self, execution_id: str, team_id: str | None, texts: Texts) -> Story:
         def question(reader: Reader) -> Story:
