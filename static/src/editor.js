@@ -85,7 +85,8 @@ function open(form) {
     shown.now();
   });
   form.addEventListener("studio:kept", ({ detail }) => {
-    for (const link of form.querySelectorAll("[data-when]")) link.hidden = (link.dataset.when === "clean") !== detail.clean;
+    // Beside the draft of another tab there is nothing to compare or discard: that would be the other one's text.
+    for (const link of form.querySelectorAll("[data-when]")) link.hidden = detail.beside || (link.dataset.when === "clean") !== detail.clean;
     // The server is back: so is the preview.
     if ("stale" in document.getElementById("preview").dataset) shown.now();
   });

@@ -62,6 +62,14 @@ def test_a_message_is_part_of_the_draft(editor: EditorPage) -> None:
     expect(editor.page.get_by_label("Message")).to_have_value("half a thought")
 
 
+def test_a_message_without_a_change_is_kept_too(editor: EditorPage) -> None:
+    editor.save("what I am about to do")
+    expect(editor.state).to_contain_text("Nothing changed since v5")
+    expect(editor.page.get_by_label("Message")).to_have_value("what I am about to do")
+    editor.page.reload()
+    expect(editor.page.get_by_label("Message")).to_have_value("what I am about to do")
+
+
 def test_one_line_edited_in_two_tabs_keeps_both_texts(
     editor: EditorPage, context: BrowserContext, watch: Watch
 ) -> None:
@@ -72,6 +80,7 @@ def test_one_line_edited_in_two_tabs_keeps_both_texts(
     other.write("the line, from the second tab\n")
     bar = other.page.get_by_role("alert")
     expect(bar).to_contain_text("Both texts are kept")
+    expect(other.page.get_by_role("link", name="Discard the draft")).to_be_hidden()  # it is the first tab's
     assert editor.stored() == "the line, from the first tab\n"
     other.type_at_end("and more of it\n")
     expect(other.state).to_have_attribute("data-is", "conflict")

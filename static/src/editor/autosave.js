@@ -79,7 +79,7 @@ export function autosave(form, line, bar, kept) {
       line.show(dirty ? "unsaved" : isAsOpened() ? "clean" : "saved");
     }
     if (!dirty) kept.clear();
-    form.dispatchEvent(new CustomEvent("studio:kept", { detail: { clean: isAsOpened() } }));
+    form.dispatchEvent(new CustomEvent("studio:kept", { detail: { clean: isAsOpened(), beside: answer.status === 409 } }));
     return true;
   }
 
