@@ -191,7 +191,11 @@ def _distribution(
     count, low, high, mean, quartiles = figures
     if not count:
         return Distribution(0)
-    width = _round_width((high - low) / max(1, bins))
+    # Against one wild score, or where all are the same, a column must still be wide enough to be counted.
+    size = max(abs(low), abs(high)) * 1e-6
+    width = (
+        _round_width(max((high - low) / max(1, bins), size)) if low < high else max(1.0, _round_width(size))
+    )
     start = math.floor(low / width)
     counted = dict(
         reader.rows(
