@@ -40,6 +40,18 @@ RAW = (
     b"a=%00",
     b"x" * 10,
 )
+FILES = (
+    b"",
+    bytes(range(256)),
+    b"[prompt_builder]\nteam_user_prompt = 'a'\n",
+    b"[prompt_builder\n",
+    b"\xef\xbb\xbfprompt_builder = 1",
+    "[prompt_builder]\nteam_user_prompt = '調査'\n".encode("utf-16"),
+    b"\xff\xfe\x00\xd8",
+    b"a." * 5000 + b" = 1",
+    b"[" * 5000,
+    b"a = " + b"9" * 5000,
+)
 TYPES = (
     "application/x-www-form-urlencoded", "application/json", "text/plain", "multipart/form-data",
     "multipart/form-data; boundary=x", "multipart/form-data; boundary=\xff", "application/octet-stream", "",
@@ -57,7 +69,8 @@ FIELDS = re.findall(
     """q tag before base revision tab seq message kind show context round go team_user_prompt
     evaluator_user_prompt judgment_user_prompt copy pin team team-1 name slug dialect tags archived version
     old new rendered w rows open json data submission user_prompt round_number team_id team_name execution_id
-    theme language next username password note description prompt_set add remove""",
+    theme language next username password note description prompt_set add remove set fill all into sha256
+    file""",
 )
 
 
@@ -140,4 +153,18 @@ def _body(random: Random, known: dict[str, list[str]]) -> tuple[bytes, str]:
         data |= {name: data.get(name, "text") for name in FIELDS if name.endswith("_user_prompt")}
     if draw < 0.3:
         return json.dumps(data).encode(), "application/json"
+    if draw < 0.45:
+        return _with_file(random, data), "multipart/form-data; boundary=x"
     return urlencode(data, errors="surrogatepass").encode(), "application/x-www-form-urlencoded"
+
+
+def _with_file(random: Random, data: dict[str, Any]) -> bytes:
+    """A form with a file of any content and name, whole or cut off."""
+    parts = [(f'name="{name}"', str(value).encode(errors="replace")) for name, value in data.items()]
+    names = ("a.toml", "", "..", "a\0b", "../../etc/passwd", "x" * 500, '"', "調査.toml", "\r\nX: y")
+    parts.append((f'name="file"; filename="{random.choice(names)}"', random.choice(FILES)))
+    body = b"".join(
+        b"--x\r\nContent-Disposition: form-data; " + head.encode() + b"\r\n\r\n" + content + b"\r\n"
+        for head, content in parts
+    )
+    return body + random.choice((b"--x--\r\n", b"--x--\r\n", b"", b"--x"))

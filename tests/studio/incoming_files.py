@@ -16,7 +16,9 @@ def toml(templates: Templates = EDITED, more: str = "") -> str:
     return f"# by hand\n[prompt_builder]\n{keys}{more}"
 
 
-def make_workspace(folder: Path, data: bytes | None, follows: PromptSet | None = None) -> Workspace:
+def make_workspace(
+    folder: Path, data: bytes | None, follows: PromptSet | None = None, slug: str = "mine"
+) -> Workspace:
     """A workspace below the roots; it follows the set's ``production`` label."""
     (folder / "configs").mkdir(parents=True)
     if data is not None:
@@ -24,4 +26,6 @@ def make_workspace(folder: Path, data: bytes | None, follows: PromptSet | None =
     label = None
     if follows is not None and follows.latest is not None:
         label = follows.labels.create(name="production", version=follows.latest, moved_at=NOW)
-    return Workspace.objects.create(slug="mine", name="Mine", path=str(folder), created_at=NOW, label=label)
+    return Workspace.objects.create(
+        slug=slug, name=slug.title(), path=str(folder), created_at=NOW, label=label
+    )

@@ -1,24 +1,34 @@
 """Whatever is sent, the answer is never a 5xx: every address, thousands of requests that no page makes."""
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.http import HttpResponseBase
 from django.test import Client
 
-from studio.models import Draft, DraftCopy, PromptSet
+from studio.models import Draft, DraftCopy, PromptSet, Upload
 from studio.models.drafts import CopyReason
 from tests.studio.bad_requests import BadRequest, bad_requests
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context, make_set, sent
+from tests.studio.incoming_files import make_workspace, toml
 
 
 @pytest.fixture
-def known(person: User) -> dict[str, list[str]]:
-    """A set, a context, drafts and copies of this person and of another; the ids are drawn now and then."""
+def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
+    """A set, a context, a workspace, drafts, copies and files of this person and of another.
+
+    Their names and ids are drawn now and then.
+    """
+    settings.STUDIO_WORKSPACE_ROOTS = (tmp_path,)
+    data = toml().encode()
+    workspace = make_workspace(tmp_path / "set", data, slug="set")
     other = User.objects.create_user("ken")
     make_set(person)
     make_context("start")
@@ -30,10 +40,16 @@ def known(person: User) -> dict[str, list[str]]:
         copies.append(
             DraftCopy.objects.put_aside(prompt_set, who, sent("aside\n"), reason=CopyReason.OTHER_TAB, at=NOW)
         )
+        Upload.objects.keep(who, "prompts.toml", data, at=NOW)
     ids = [str(copy.pk) for copy in copies]
     return {
         "slug": ["set", "third", "start"],
         "number": ["1", *ids],
+        "set": ["", "set"],
+        "sha256": [hashlib.sha256(data).hexdigest()],
+        "into": ["version", "draft"],
+        "fill": ["latest", "default"],
+        "path": [workspace.path],
         "name": ["production", "set"],
         "copy": ids,
         "base": ["0", "1"],
