@@ -1,12 +1,14 @@
 """What comes back from the jail, and how it is read from a worker's JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from builder import errors
+from builder.coverage import Coverage
 from builder.errors import BuilderError, JailError
 from builder.file_check import FileProblem
+from builder.landmarks import Landmarks
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.prompt_file import Place, PromptFile, UnknownKey
@@ -68,6 +70,26 @@ def error_of(data: dict[str, Any]) -> BuilderError:
     if not (isinstance(kind, type) and issubclass(kind, BuilderError)) or data["code"] not in MESSAGES:
         return JailError(FAULT, reason=str(data)[:500])
     return kind(data["code"], line=data["line"], **data["params"])
+
+
+def outcomes_of(found: Iterable[Any]) -> list[Outcome]:
+    return [
+        Outcome(None, each) if isinstance(each, BuilderError) else Outcome(str(each), None) for each in found
+    ]
+
+
+def coverage_of(found: Iterable[Any]) -> Coverage:
+    together = Coverage()
+    for each in found:
+        if not isinstance(each, BuilderError):
+            together |= Coverage(frozenset(each["reached"]), frozenset(each["unreached"]))
+    return together
+
+
+def landmarks_of(found: Any) -> Landmarks | None:
+    if found is None or isinstance(found, BuilderError):
+        return None
+    return Landmarks(tuple(found["texts"]), found["begins"], found["ends"])
 
 
 def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:

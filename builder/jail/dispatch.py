@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from builder.jail.wire import pack
 # Python code that overruns ends itself and tells its line; what does not hear that is killed.
 _GRACE = 0.15
 # A batch gives its worker back after so much, so that batches take turns.
-_BATCH_TEXTS = 256
+_BATCH_ITEMS = 256
 _BATCH_CHARACTERS = 500_000
 
 LaneName = Literal["preview", "slow", "batch"]
@@ -74,27 +74,29 @@ class Dispatcher:
                 raise self._stopped(stop, seconds, cpu, owner) from None
         return self._value(answer)
 
-    def ask_each(self, request: dict[str, Any], texts: Sequence[str]) -> Iterator[Any]:
-        """Many texts with one context: for each its value or its error, in order."""
+    def ask_each(
+        self, request: dict[str, Any], vary: Literal["text", "variables"], items: Sequence[Any]
+    ) -> Iterator[Any]:
+        """Many texts with one context, or one with many: for each its value or its error, in order."""
         done = 0
-        while done < len(texts):
-            chunk = _chunk(texts, done)
-            for found in self._ask_chunk(request, chunk):
+        while done < len(items):
+            chunk = _chunk(items, done)
+            for found in self._ask_chunk(request | {"vary": vary}, chunk):
                 done += 1
                 yield found
 
-    def _ask_chunk(self, request: dict[str, Any], texts: Sequence[str]) -> list[Any]:
+    def _ask_chunk(self, request: dict[str, Any], items: Sequence[Any]) -> list[Any]:
         """As far as the chunk goes: a text that meets a limit takes the worker with it."""
         seconds, cpu = self._limits.time, self._limits.cpu
         try:
-            frame = self._frame(request | {"each": texts, "time": seconds, "cpu": cpu})
+            frame = self._frame(request | {"each": items, "time": seconds, "cpu": cpu})
         except LimitExceeded as error:
-            return [error] if len(texts) == 1 else self._ask_chunk(request, texts[: len(texts) // 2])
+            return [error] if len(items) == 1 else self._ask_chunk(request, items[: len(items) // 2])
         found: list[Any] = []
         with self._worker("batch", None, time.monotonic() + self._limits.batch_wait) as worker:
             try:
                 worker.send(frame, time.monotonic() + seconds + _GRACE)
-                while len(found) < len(texts) and not worker.retired:
+                while len(found) < len(items) and not worker.retired:
                     answer = worker.receive(time.monotonic() + seconds + _GRACE)
                     try:
                         found.append(self._value(answer))
@@ -268,11 +270,15 @@ class Dispatcher:
         return self._closed
 
 
-def _chunk(texts: Sequence[str], start: int) -> Sequence[str]:
-    """What one frame carries, one text at least."""
+def _chunk(items: Sequence[Any], start: int) -> Sequence[Any]:
+    """What one frame carries, one item at least."""
     characters = 0
-    for end in range(start, min(len(texts), start + _BATCH_TEXTS)):
-        characters += len(texts[end])
+    for end in range(start, min(len(items), start + _BATCH_ITEMS)):
+        characters += _length(items[end])
         if characters > _BATCH_CHARACTERS and end > start:
-            return texts[start:end]
-    return texts[start : start + _BATCH_TEXTS]
+            return items[start:end]
+    return items[start : start + _BATCH_ITEMS]
+
+
+def _length(item: str | Mapping[str, str | int]) -> int:
+    return len(item) if isinstance(item, str) else sum(len(str(value)) for value in item.values())

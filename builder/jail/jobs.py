@@ -14,10 +14,12 @@ from jinja2 import nodes
 
 from builder import prompt_file
 from builder.check import read
+from builder.coverage import coverage, unused
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.file_check import check_file
 from builder.jail.limits import Limits, exceeded
+from builder.landmarks import landmarks
 from builder.orchestrator_file import named_prompt_file
 from builder.problems import errors_in
 from builder.render import render_capped
@@ -91,6 +93,25 @@ def _match(args: Args) -> str | None:
     return digest if digest in args["digests"] else None
 
 
+def _coverage(args: Args) -> Any:
+    if not _passes(args):
+        return {"reached": [], "unreached": []}
+    found = coverage(args["text"], args["variables"], _dialect(*args["dialect"]))
+    return {"reached": list(found.reached), "unreached": list(found.unreached)}
+
+
+def _unused(args: Args) -> list[str]:
+    return sorted(unused(args["kind"], args["text"], _dialect(*args["dialect"]))) if _passes(args) else []
+
+
+def _landmarks(args: Args) -> Any:
+    return dataclasses.asdict(landmarks(args["text"], _dialect(*args["dialect"]))) if _passes(args) else None
+
+
+def _passes(args: Args) -> bool:
+    return not _check(args["kind"], args["text"])[0].refused
+
+
 def _merge(args: Args) -> str:
     old = None if args["old"] is None else base64.b64decode(args["old"])
     merged = prompt_file.merge(old, args["values"], date.fromisoformat(args["today"]), args["name"])
@@ -120,6 +141,9 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "render": _render,
     "examine": _examine,
     "match": _match,
+    "coverage": _coverage,
+    "unused": _unused,
+    "landmarks": _landmarks,
     "merge": _merge,
     "read": _read,
     "check_file": _check_file,
@@ -171,7 +195,7 @@ def warm_up() -> None:
                 "output": 100_000,
                 "digests": [],
             }
-            for job in ("examine", "match"):
+            for job in ("examine", "match", "coverage", "unused", "landmarks"):
                 answer(JOBS[job], args)
     made = answer(
         JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}

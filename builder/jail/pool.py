@@ -11,6 +11,7 @@ from typing import Any, Self
 # For their messages: errors and problems come from inside as codes.
 import builder.check
 import builder.render  # noqa: F401
+from builder.coverage import Coverage
 from builder.dialect import CONTRACT, Dialect
 from builder.errors import BuilderError, LimitExceeded
 from builder.file_check import FileProblem
@@ -20,6 +21,7 @@ from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
+from builder.landmarks import Landmarks
 from builder.orchestrator_file import NamedFile
 from builder.problems import Problem
 from builder.prompt_file import PromptFile
@@ -140,10 +142,35 @@ class JailPool:
     ) -> list[Outcome]:
         """Render many texts with one context, in a lane that no preview waits for."""
         request = self._render_request("render", kind, "", variables, dialect)
-        return [
-            Outcome(None, found) if isinstance(found, BuilderError) else Outcome(str(found), None)
-            for found in self._jobs.ask_each(request, texts)
-        ]
+        return answers.outcomes_of(self._jobs.ask_each(request, "text", texts))
+
+    def render_in_each(
+        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
+    ) -> list[Outcome]:
+        """Render one text with many contexts, in the same lane."""
+        request = self._render_request("render", kind, text, {}, dialect)
+        return answers.outcomes_of(self._jobs.ask_each(request, "variables", list(map(dict, situations))))
+
+    def coverage(
+        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
+    ) -> Coverage:
+        """The lines of a template that these contexts reach together; one that meets a limit reaches none."""
+        request = self._render_request("coverage", kind, text, {}, dialect)
+        found = self._jobs.ask_each(request, "variables", list(map(dict, situations)))
+        return answers.coverage_of(found)
+
+    def unused(self, kind: PromptKind, text: str, dialect: Dialect = CONTRACT) -> frozenset[str]:
+        """``builder.coverage.unused``, isolated."""
+        request = self._render_request("unused", kind, "", {}, dialect)
+        for found in self._jobs.ask_each(request, "text", [text]):
+            if not isinstance(found, BuilderError):
+                return frozenset(found)
+        return frozenset()
+
+    def landmarks(self, texts: Sequence[str], dialect: Dialect = CONTRACT) -> list[Landmarks | None]:
+        """What each team template always prints; None for one that does not pass the check."""
+        request = self._render_request("landmarks", "team", "", {}, dialect)
+        return [answers.landmarks_of(found) for found in self._jobs.ask_each(request, "text", texts)]
 
     def match(
         self,
@@ -157,7 +184,7 @@ class JailPool:
         request = self._render_request("match", kind, "", variables, dialect) | {"digests": list(digests)}
         return [
             Match(index, found)
-            for index, found in enumerate(self._jobs.ask_each(request, texts))
+            for index, found in enumerate(self._jobs.ask_each(request, "text", texts))
             if isinstance(found, str)
         ]
 

@@ -72,8 +72,8 @@ class Worker:
             request = self._wire.unpack(frame)
             job = self._jobs.JOBS[request["do"]]
             if "each" in request:
-                for text in request["each"]:
-                    if not self._do(job, request | {"text": text}, request):
+                for item in request["each"]:
+                    if not self._do(job, request | {request["vary"]: item}, request):
                         return
             elif not self._do(job, request, request):
                 return

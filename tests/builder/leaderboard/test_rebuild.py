@@ -51,12 +51,12 @@ def test_every_stored_round_renders_to_what_was_delivered(played: Played, open_s
 
 def test_all_rounds_of_an_execution_come_from_one_pass(played: Played, open_store: Open) -> None:
     store = open_store(played.path, dialect=MIXSEEK)
-    together = store.rebuild_all(played.ids[1])
-    assert together == [
-        store.rebuild(played.ids[1], rebuilt.context.team_id, rebuilt.context.round_number)
-        for rebuilt in together
+    run = store.delivered_rounds(played.ids[1])
+    assert run.task == RUNS[1].task
+    assert [rebuild(stored, "team", run.task) for stored in run.rounds] == [
+        store.rebuild(played.ids[1], stored.team_id, stored.round_number) for stored in run.rounds
     ]
-    assert len(together) == 16
+    assert len(run.rounds) == 16
 
 
 def test_the_clock_comes_from_the_text_in_its_zone_or_else_from_the_message(
