@@ -18,7 +18,7 @@ and scores that a run can shift, so that one version of a prompt can be seen to 
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import date, datetime
 from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
@@ -31,7 +31,7 @@ from builder.simulation.runs import METRICS, TEAMS, Run, RunState, Team
 from builder.simulation.texts import TASKS
 from builder.variables import PromptKind, field_name
 
-__all__ = ["METRICS", "TASKS", "TEAMS", "Run", "RunState", "Team", "simulate"]
+__all__ = ["METRICS", "TASKS", "TEAMS", "Run", "RunState", "Team", "prompt_file_of", "simulate"]
 
 
 def simulate(
@@ -61,6 +61,11 @@ def simulate(
     return tuple(ids)
 
 
+def prompt_file_of(templates: Mapping[PromptKind, str], day: date) -> bytes:
+    """The prompt file of these templates, as an export of that day would make it."""
+    return merge(None, {field_name(kind): text for kind, text in templates.items()}, day)
+
+
 def _write_configuration(
     workspace: Path, runs: Sequence[Run], prompt_file: Mapping[PromptKind, str] | None
 ) -> None:
@@ -75,9 +80,9 @@ def _write_configuration(
     if prompt_file is None and (target.exists() or not runs):
         return
     templates = runs[-1].templates if prompt_file is None else prompt_file
-    values = {field_name(kind): text for kind, text in templates.items()}
-    day = max((run.started_at for run in runs), default=datetime.min).date()
-    target.write_bytes(merge(None, values, day))
+    target.write_bytes(
+        prompt_file_of(templates, max((run.started_at for run in runs), default=datetime.min).date())
+    )
 
 
 def _orchestrator_file(teams: Mapping[str, Team], rounds: int) -> str:

@@ -2,14 +2,23 @@
 
 from datetime import datetime, timedelta
 from pathlib import Path
+from uuid import NAMESPACE_URL, uuid5
 
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
+from builder.workspace_file import PROMPT_FILE, sha256
 from studio.demo.story import STORIES, Story
-from studio.demo.workspaces import WORKSPACES, DemoWorkspace, make_workspace
-from studio.models import Label, PromptSet, Tag, Workspace
+from studio.demo.workspaces import (
+    FOLLOWED,
+    WORKSPACES,
+    DemoWorkspace,
+    exported_files,
+    make_workspace,
+)
+from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Tag, Workspace
+from studio.models.exports import Outcome
 from studio.samples import add_samples
 
 
@@ -59,8 +68,41 @@ def _person(name: str) -> User:
 
 
 def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
-    label = Label.objects.filter(prompt_set__slug=demo.story.slug, name="production").first()
-    Workspace.objects.get_or_create(
+    label = Label.objects.filter(prompt_set__slug=demo.story.slug, name=FOLLOWED).first()
+    workspace, made = Workspace.objects.get_or_create(
         slug=demo.slug,
-        defaults={"name": demo.name, "path": str(folder), "label": label, "created_at": now},
+        defaults={
+            "name": demo.name,
+            "path": str(folder),
+            "label": label,
+            "created_at": now - timedelta(days=demo.steps[0].days_ago),
+        },
     )
+    if made:
+        _note_exports(demo, workspace, now)
+
+
+def _note_exports(demo: DemoWorkspace, workspace: Workspace, now: datetime) -> None:
+    """The receipts of what the story shipped here, so that each can be looked at and the last one undone."""
+    before: bytes | None = None
+    for step, after in zip(demo.steps, exported_files(demo, workspace.folder), strict=True):
+        version = PromptVersion.objects.filter(prompt_set__slug=demo.story.slug, number=step.number).first()
+        at = now - timedelta(days=step.days_ago)
+        export = Export.objects.create(
+            # One confirmation wrote to every workspace that followed the label on that day.
+            batch=uuid5(NAMESPACE_URL, f"{demo.story.slug}/{step.number}/{at.isoformat()}"),
+            workspace=workspace,
+            version=version,
+            label_name=FOLLOWED,
+            path=str(workspace.folder / PROMPT_FILE),
+            before=before,
+            after=after,
+            hash_before=sha256(before) if before else "",
+            hash_after=sha256(after),
+            by=_person(step.by),
+            at=at,
+        )
+        ExportReceipt.objects.create(
+            export=export, outcome=Outcome.WRITTEN, hash_found=export.hash_after, at=at
+        )
+        before = after

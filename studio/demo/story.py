@@ -258,6 +258,7 @@ BRIEFING = Story(
         LabelStep("production", 3, "alex", 8),
         LabelStep("production", 4, "alex", 4),
         LabelStep("staging", 5, "hana", 3),
+        LabelStep("production", 5, "alex", 0.4),
     ),
 )
 

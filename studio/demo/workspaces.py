@@ -1,14 +1,16 @@
 """The demo's workspaces: folders as MixSeek leaves them, whose runs used the stories' versions."""
 
 import os
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from builder.simulation import TASKS, Run, simulate
-from studio.demo.story import BRIEFING, RESEARCH, Story
+from builder.simulation import TASKS, Run, prompt_file_of, simulate
+from builder.workspace_file import PROMPT_FILE
+from studio.demo.story import BRIEFING, RESEARCH, LabelStep, Story
 
 
 @dataclass(frozen=True)
@@ -21,8 +23,17 @@ class Played:
 
 
 @dataclass(frozen=True)
+class HandEdit:
+    """What somebody changed in the prompt file itself, and how long ago."""
+
+    old: str
+    new: str
+    days_ago: float
+
+
+@dataclass(frozen=True)
 class DemoWorkspace:
-    """A workspace that follows the ``production`` label of a story."""
+    """A workspace that follows the ``production`` label of a story. Its last run's version is its file's."""
 
     slug: str
     name: str
@@ -31,7 +42,20 @@ class DemoWorkspace:
     played: tuple[Played, ...]
     tasks: tuple[str, ...]
     running: bool
+    edit: HandEdit | None = None
 
+    @property
+    def steps(self) -> tuple[LabelStep, ...]:
+        """The moves of the label that were exported here: none before its first run, or after its last."""
+        since, last = max(self.played[0].days_ago) + 1, self.played[-1].number
+        return tuple(
+            step
+            for step in self.story.label_steps
+            if step.label == FOLLOWED and step.days_ago <= since and step.number <= last
+        )
+
+
+FOLLOWED = "production"
 
 WORKSPACES = (
     DemoWorkspace(
@@ -56,6 +80,20 @@ WORKSPACES = (
         tasks=TASKS["en"],
         running=False,
     ),
+    DemoWorkspace(
+        slug="research-lab",
+        name="調査 · lab",
+        story=RESEARCH,
+        zone="Asia/Tokyo",
+        played=(Played(4, (3.6, 1.4), shift=4.0),),
+        tasks=TASKS["ja"][:2],
+        running=False,
+        edit=HandEdit(
+            "冒頭に三行の要約を置いてください",
+            "冒頭に五行の要約を置き、各行に出典を付けてください",
+            days_ago=0.3,
+        ),
+    ),
 )
 
 
@@ -67,9 +105,33 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
     aside = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    current = demo.story.chapters[demo.played[-1].number - 1].templates
-    simulate(aside, _runs(demo, now), seed=11, prompt_file=current.by_kind)
+    simulate(aside, _runs(demo, now), seed=11)
+    _write_prompt_file(demo, aside / PROMPT_FILE, now)
     os.replace(aside, folder)
+
+
+def exported_files(demo: DemoWorkspace, folder: Path) -> list[bytes]:
+    """The prompt file after each export, as the folder's own file goes on from it."""
+    head = (folder / PROMPT_FILE).read_bytes()[:200].decode(errors="replace")
+    found = re.search(r"\d{4}-\d\d-\d\d", head)
+    return _files(demo, date.fromisoformat(found[0]) if found else date.min)
+
+
+def _files(demo: DemoWorkspace, day: date) -> list[bytes]:
+    return [
+        prompt_file_of(demo.story.chapters[step.number - 1].templates.by_kind, day) for step in demo.steps
+    ]
+
+
+def _write_prompt_file(demo: DemoWorkspace, path: Path, now: datetime) -> None:
+    first, last = demo.steps[0], demo.steps[-1]
+    data, days_ago = _files(demo, (now - timedelta(days=first.days_ago)).date())[-1], last.days_ago
+    if demo.edit:
+        data = data.replace(demo.edit.old.encode(), demo.edit.new.encode())
+        days_ago = demo.edit.days_ago
+    path.write_bytes(data)
+    changed = (now - timedelta(days=days_ago)).timestamp()
+    os.utime(path, (changed, changed))
 
 
 def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:

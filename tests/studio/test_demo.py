@@ -1,6 +1,7 @@
 """The demo: a story that holds together, loaded once however often it is asked for."""
 
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 from django.contrib.auth.models import User
@@ -10,14 +11,17 @@ from builder.dialect import MIXSEEK
 from builder.formatters import variables
 from builder.leaderboard import AggregationStore
 from builder.render import render
+from builder.workspace_file import sha256
 from studio.demo import load_demo
-from studio.models import Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
+from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
+from studio.models.prompts import Templates
 from studio.samples import SAMPLES
+from studio.workspace_state import states_of
 from tests.studio.clock import NOW
 
 
 def counts() -> list[int]:
-    models = (PromptSet, PromptVersion, Label, LabelMove, SampleContext, Workspace, User)
+    models = (PromptSet, PromptVersion, Label, LabelMove, SampleContext, Workspace, Export, User)
     return [model._default_manager.count() for model in models]
 
 
@@ -55,15 +59,35 @@ def test_the_samples_are_stored_and_valid(demo: Path) -> None:
         context.full_clean()
 
 
-def test_a_workspace_holds_the_version_that_its_label_points_at(demo: Path) -> None:
-    for workspace in Workspace.objects.select_related("label__version"):
-        assert workspace.label is not None
-        written = tomllib.loads((workspace.folder / "configs" / "prompt_builder.toml").read_text())
-        version = workspace.label.version
-        assert written["prompt_builder"]["team_user_prompt"] == version.team_user_prompt
-        assert written["prompt_builder"]["evaluator_user_prompt"] == version.evaluator_user_prompt
-        assert written["prompt_builder"]["judgment_user_prompt"] == version.judgment_user_prompt
-        assert workspace.facts().database.present
+def test_one_workspace_is_in_sync_one_behind_and_one_edited_by_hand(demo: Path) -> None:
+    states = states_of(Workspace.objects.select_related("label__prompt_set", "label__version"))
+    assert {state.workspace.slug: state.kind for state in states} == {
+        "research": "in_sync",
+        "briefing": "behind",
+        "research-lab": "edited",
+    }
+    for state in states:
+        assert state.workspace.facts().database.present
+        assert [each for each in state.health if each.severity == "error"] == []
+
+
+def test_two_workspaces_follow_one_label_so_that_a_move_has_somewhere_to_go(demo: Path) -> None:
+    followers = Workspace.objects.filter(label__prompt_set__slug="research-team", label__name="production")
+    assert [workspace.slug for workspace in followers.order_by("slug")] == ["research", "research-lab"]
+
+
+def test_every_workspace_has_receipts_of_what_was_shipped_to_it(demo: Path) -> None:
+    for workspace in Workspace.objects.all():
+        exports = list(workspace.exports.select_related("receipt", "version").order_by("pk"))
+        assert exports[0].before is None
+        for earlier, later in pairwise(exports):
+            assert (later.before, later.hash_before) == (earlier.after, earlier.hash_after)
+        for export in exports:
+            assert export.version is not None and export.receipt.outcome == "written"
+            written = tomllib.loads(bytes(export.after or b"").decode())["prompt_builder"]
+            assert Templates(**written) == export.version.templates
+        on_disk = sha256((workspace.folder / "configs" / "prompt_builder.toml").read_bytes())
+        assert (on_disk == exports[-1].hash_after) == (workspace.slug != "research-lab")
 
 
 def test_nobody_can_sign_in_as_a_character_of_the_story(demo: Path) -> None:
