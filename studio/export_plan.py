@@ -100,6 +100,11 @@ class Target:
         """The file as it is beside the file as it would be."""
         return text_diff(readable(self.before), readable(self.after), opened=self.opened)
 
+    @property
+    def new_text(self) -> str:
+        """The whole file as it would be."""
+        return readable(self.after)
+
     @cached_property
     def edit(self) -> TextDiff | None:
         """What was changed by hand since the studio's own last write, where there was one."""

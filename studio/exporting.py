@@ -143,7 +143,8 @@ def stored(data: bytes | memoryview | None) -> bytes | None:
 
 def _not_yet(orders: Iterable[Order], batch: UUID) -> list[Order]:
     there = set(Export.objects.filter(batch=batch).values_list("workspace_id", flat=True))
-    return [order for order in orders if order.workspace.pk not in there]
+    wanted = {order.workspace.pk: order for order in orders}
+    return [order for pk, order in wanted.items() if pk not in there]
 
 
 def _intent(target: Target, order: Order, version: PromptVersion, by: User, at: datetime) -> Intent:

@@ -1,11 +1,12 @@
 """Exports with their receipts, as pages list them."""
 
+from datetime import datetime
+
 from django.db.models import Exists, OuterRef, QuerySet
 
 from studio.models import Export, Workspace
 from studio.models.exports import Outcome
-
-NEWEST = 10
+from studio.reconciling import reconcile
 
 
 def listed() -> "QuerySet[Export]":
@@ -21,6 +22,15 @@ def listed() -> "QuerySet[Export]":
     return exports
 
 
-def newest_of(workspace: Workspace, most: int = NEWEST) -> list[Export]:
+def with_receipts(exports: "QuerySet[Export]", now: datetime) -> list[Export]:
+    """Those of a page; one that a crash left without a receipt gets it now."""
+    found = list(exports)
+    pending = [each.pk for each in found if not hasattr(each, "receipt")]
+    if pending and reconcile(now, Export.objects.filter(pk__in=pending)):
+        return list(exports.all())
+    return found
+
+
+def newest_of(workspace: Workspace, most: int, now: datetime) -> list[Export]:
     """The newest of one workspace, for its page."""
-    return list(listed().filter(workspace=workspace)[:most])
+    return with_receipts(listed().filter(workspace=workspace)[:most], now)

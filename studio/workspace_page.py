@@ -11,6 +11,7 @@ from builder.jail import FileProblem
 from builder.leaderboard import DATABASE_NAME
 from studio.language import reader_language
 from studio.models import Export, Workspace
+from studio.receipts import newest_of
 from studio.runs import Runs, read_runs
 from studio.stores import store_of
 from studio.workspace_glance import DatabaseGlance, database_of
@@ -44,16 +45,13 @@ class WorkspacePage:
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
     """Everything about one workspace; whatever is found on disk is shown, not raised."""
     state, database = state_of(workspace), database_of(workspace, now)
-    exports = workspace.exports.select_related("version__prompt_set", "receipt", "by").defer(
-        "before", "after"
-    )
     return WorkspacePage(
         workspace=workspace,
         state=state,
         database=database,
         health=[*state.health, *_database_health(workspace, database)],
         runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
-        exports=list(exports[:NEWEST_EXPORTS]),
+        exports=newest_of(workspace, NEWEST_EXPORTS, now),
     )
 
 

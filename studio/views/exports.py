@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.contrib import messages
-from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
@@ -15,13 +14,13 @@ from builder.errors import CoolingDown, JailError
 from studio.comparison import text_diff
 from studio.export_page import chosen_version, export_page
 from studio.export_plan import readable
-from studio.exporting import CannotUndo, Order, confirm, reconcile, require_undoable, stored, undo
+from studio.exporting import CannotUndo, Order, confirm, require_undoable, stored, undo
 from studio.forms import clean_or_refuse
 from studio.forms.exports import ConfirmForm, ExportListForm, OpenedRowsForm, PlanForm, SeenFile, UndoForm
 from studio.models import Export, PromptSet, Workspace
 from studio.people import person_of
 from studio.problems import Problem
-from studio.receipts import listed
+from studio.receipts import listed, with_receipts
 from studio.saving import Refused
 from studio.sets import reason
 
@@ -55,7 +54,7 @@ def export_list(request: HttpRequest) -> HttpResponse:
         exports = exports.filter(workspace=workspace)
     if clean["before"]:
         exports = exports.filter(pk__lt=clean["before"])
-    page = _with_receipts(exports[: EXPORTS_PER_PAGE + 1])
+    page = with_receipts(exports[: EXPORTS_PER_PAGE + 1], timezone.now())
     context = {
         "exports": page[:EXPORTS_PER_PAGE],
         "older": page[EXPORTS_PER_PAGE - 1].pk if len(page) > EXPORTS_PER_PAGE else None,
@@ -68,7 +67,8 @@ def export_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
     """What came of one confirmation, workspace by workspace."""
-    exports = _with_receipts(listed().filter(batch=batch).order_by("workspace__name", "pk"))
+    found = listed().filter(batch=batch).order_by("workspace__name", "pk")
+    exports = with_receipts(found, timezone.now())
     if not exports:
         raise Http404
     return render(request, "exports/detail.html", {"exports": exports, "first": exports[0]})
@@ -158,12 +158,3 @@ def _orders(targets: list[SeenFile], overwrite: list[SeenFile]) -> list[Order]:
     if missing := seen.keys() - found.keys():
         raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
     return [Order(found[slug], each.sha256, slug in knowingly) for slug, each in seen.items()]
-
-
-def _with_receipts(exports: "QuerySet[Export]") -> list[Export]:
-    """Those of a page; one that a crash left without a receipt gets it now."""
-    found = list(exports)
-    pending = [each.pk for each in found if not hasattr(each, "receipt")]
-    if pending and reconcile(timezone.now(), Export.objects.filter(pk__in=pending)):
-        return list(exports.all())
-    return found

@@ -14,11 +14,13 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
+from django.utils import timezone
 
 from studio.backup import BackupError
 from studio.data_folder import make_data_folder
 from studio.database import bring_up_to_date, is_empty
 from studio.jail import pool
+from studio.reconciling import reconcile
 from studio.server import AddressError, base_url, listen, prepare
 from studio.signin_link import remember_address, signin_link
 
@@ -43,6 +45,7 @@ class Command(BaseCommand):
             # The port comes first: a second start by mistake must not migrate under the first.
             server = listen(options["host"], options["port"])
             self._prepare(settings.STUDIO_DATA, demo=not options["no_demo"])
+            self._reconcile()
         except (AddressError, BackupError) as error:
             raise CommandError(str(error)) from error
         except OperationalError as error:
@@ -74,6 +77,11 @@ class Command(BaseCommand):
             self.stdout.write("Loading the demo …")
             load_demo(data)
             pending.unlink()
+
+    def _reconcile(self) -> None:
+        """Exports that the last stop cut off: what became of them is told by their files."""
+        for receipt in reconcile(timezone.now()):
+            self.stdout.write(f"An export was cut off: {receipt}.")
 
     def _announce(self, server: socket.socket, browser: bool) -> None:
         address = base_url(server)
