@@ -215,12 +215,16 @@ def _into_editor(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]
 def _page(
     request: HttpRequest, page: ImportPage, form: ImportForm, *, status: int = 200, moved: Moved = ""
 ) -> HttpResponse:
+    # Tried before the page is made: a template would take a jail that does not answer for a text without
+    # problems.
+    tried = page.proposal.findings
     context = {
         "page": page,
         "proposal": page.proposal,
         "prompt_set": page.prompt_set,
         "form": form,
         "view": read_or_refuse(ImportViewForm(request.GET)),
+        "findings": tried,
         "moved": moved,
     }
     return render(request, "imports/page.html", context, status=status)

@@ -9,6 +9,9 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
+import studio.incoming
+import studio.saving
+from builder.jail import JailPool
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, Upload
 from studio.models.prompts import Origin, Templates
 from studio.models.uploads import UPLOADS_KEPT
@@ -236,6 +239,20 @@ def test_thousands_of_foreign_keys_are_counted_and_not_all_shown(
     more = "[x]\na = 1\n" + "".join(f"[t{number}]\n" for number in range(3_000))
     page = page_of(signed_in, upload(signed_in, toml(more=more)))
     assert "3001 keys stay outside" in page and "and 2901 more" in page
+
+
+def test_without_the_jail_nothing_is_guessed(
+    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = upload(signed_in, toml())
+    seen = {**hidden(signed_in, address), "into": "version"}
+    stopped = JailPool(size=1)
+    stopped.close()
+    for module in (studio.saving, studio.incoming):
+        monkeypatch.setattr(module, "pool", lambda: stopped)
+        assert signed_in.get(address).status_code == 503
+        assert signed_in.post(address, seen).status_code == 503
+    assert PromptVersion.objects.count() == 1
 
 
 # --- nothing changes between looking and confirming --------------------------------------
