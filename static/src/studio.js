@@ -7,3 +7,4 @@ import "./behaviours/rows.js";
 import "./behaviours/menu.js";
 import "./behaviours/changes.js";
 import "./behaviours/unsaved.js";
+import "./behaviours/live.js";

@@ -4,9 +4,8 @@ Each function takes data and words and gives a ``Chart``; the numbers stand in a
 the page's business. Colours are classes (``styles/charts.css``), so a theme reaches them.
 """
 
-from studio.charts.histogram import histogram
 from studio.charts.lines import Series, line_chart, swatches
 from studio.charts.strips import Group, strip_chart
 from studio.charts.svg import Chart, Words
 
-__all__ = ["Chart", "Group", "Series", "Words", "histogram", "line_chart", "strip_chart", "swatches"]
+__all__ = ["Chart", "Group", "Series", "Words", "line_chart", "strip_chart", "swatches"]

@@ -1,19 +1,154 @@
-"""Runs: executions of all registered workspaces."""
+"""Runs: lists of executions, one of them as it goes, and one team in it."""
+
+from functools import partial
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from studio.downloads import MOST_ROWS, Table, download
+from studio.forms import clean_or_refuse
+from studio.forms.runs import STATES, RunForm, RunSearchForm, RunTeamForm
+from studio.live import changed, is_poll, live_parts
 from studio.models import Workspace
-from studio.runs import read_runs
+from studio.problems import Problem
+from studio.run_page import OrderName, elapsed, read_run
+from studio.run_problems import as_problems
+from studio.run_tables import (
+    executions_table,
+    metrics_table,
+    progress_table,
+    ranking_table,
+    rounds_table,
+    scores_table,
+)
+from studio.run_team import read_run_team
+from studio.runs import RunFilter, by_latest_write, read_runs
+from studio.stores import store_of
 
-RUNS_PER_WORKSPACE = 20
+RUNS_PER_PAGE = 50
+RUNS_PER_SECTION = 5
+SECTIONS_AT_ONCE = 8
+"""Workspaces read for one page; further ones are read when somebody scrolls to them."""
+
+RUN_PARTS = {
+    "run-head": "runs/_head.html",
+    "run-progress": "runs/_progress.html",
+    "run-ranking": "runs/_ranking.html",
+    "run-scores": "runs/_scores.html",
+}
 
 
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
-    """The newest executions of each workspace."""
+    """The newest executions of each workspace, the workspace that was written to last at the top."""
+    form = clean_or_refuse(RunSearchForm, request.GET)
+    wanted = RunFilter(form["q"], form["state"] or None)
     now = timezone.now()
-    found = [(each, read_runs(each, RUNS_PER_WORKSPACE, now)) for each in Workspace.objects.all()]
-    return render(request, "runs/list.html", {"workspaces": found})
+    workspaces = by_latest_write(Workspace.objects.filter(archived=False))
+    context = {
+        "by_workspace": [
+            (each, read_runs(each, RUNS_PER_SECTION, now, wanted)) for each in workspaces[:SECTIONS_AT_ONCE]
+        ],
+        "later": workspaces[SECTIONS_AT_ONCE:],
+        "q": form["q"],
+        "state": form["state"],
+        "states": STATES.items(),
+    }
+    part = request.headers.get("HX-Target") == "runs"
+    return render(request, "runs/_sections.html" if part else "runs/list.html", context)
+
+
+@require_safe
+def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The executions of one workspace: searched, filtered, by pages."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    form = clean_or_refuse(RunSearchForm, request.GET)
+    wanted = RunFilter(form["q"], form["state"] or None)
+    read = partial(read_runs, workspace, now=timezone.now(), wanted=wanted)
+    context = {
+        "workspace": workspace,
+        "q": form["q"],
+        "state": form["state"],
+        "states": STATES.items(),
+        "filtered": bool(wanted),
+    }
+    target = request.headers.get("HX-Target", "")
+    if target.startswith("section-"):
+        return render(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)})
+
+    def everything() -> Table:
+        runs = read(MOST_ROWS)
+        return executions_table(f"{workspace.slug}-runs", runs.executions, runs.paging.total)
+
+    if (file := download(request, {"runs": everything})) is not None:
+        return file
+    context["runs"] = read(RUNS_PER_PAGE, page=form["page"] or 1)
+    return render(request, "runs/_list.html" if target == "runs" else "runs/workspace.html", context)
+
+
+@require_safe
+def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
+    """One execution, as it is now; while it goes on the page asks again and gets what changed."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    order: OrderName = clean_or_refuse(RunForm, request.GET)["order"] or "mixseek"
+    now, store = timezone.now(), store_of(workspace)
+    with as_problems():
+        run = read_run(store, execution, order, now)
+        if run is None:
+            raise Problem(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
+        name = f"run-{execution[:8]}"
+        tables = {
+            "ranking": lambda: ranking_table(run),
+            "scores": lambda: scores_table(run),
+            "progress": lambda: progress_table(run),
+            "rounds": lambda: rounds_table(f"{name}-rounds", store.rounds(execution)),
+            "metrics": lambda: metrics_table(f"{name}-metrics", store.rounds(execution)),
+        }
+        if (file := download(request, tables)) is not None:
+            return file
+    context = {
+        "workspace": workspace,
+        "run": run,
+        "execution": run.execution,
+        "order": order,
+        "elapsed": elapsed(run.execution, now),
+    }
+    parts = live_parts(request, RUN_PARTS, context)
+    context["parts"] = {part.id.removeprefix("run-"): part.html for part in parts}
+    context["marks"] = [part.mark for part in parts]
+    if is_poll(request):
+        return render(request, "runs/_live.html", context | {"changed": changed(request, parts)})
+    return render(request, "runs/detail.html", context)
+
+
+@require_safe
+def run_team(request: HttpRequest, slug: str, execution: str, team: str) -> HttpResponseBase:
+    """Each round of one team: score and metrics, submission, judgment."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    form = clean_or_refuse(RunTeamForm, request.GET)
+    store = store_of(workspace)
+    with as_problems():
+        page = read_run_team(
+            store, execution, team, page=form["page"] or 1, raw=form["raw"], whole=form["whole"]
+        )
+        found = store.execution(execution)
+    name = f"run-{execution[:8]}-{team}"
+    tables = {
+        "rounds": lambda: rounds_table(f"{name}-rounds", page.records),
+        "metrics": lambda: metrics_table(f"{name}-metrics", page.records),
+    }
+    if (file := download(request, tables)) is not None:
+        return file
+    context = {
+        "workspace": workspace,
+        "execution_id": execution,
+        "execution": found,
+        "team": page,
+        "raw": form["raw"],
+        "paging": page.paging,
+    }
+    return render(request, "runs/team.html", context)

@@ -1,0 +1,50 @@
+"""Pages that keep themselves current: the browser asks every few seconds and gets only what changed.
+
+A page names its parts; each stands in an element of that id. The answer to a poll holds the line that says
+how old the data is, and those parts whose text is another than the browser has.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils.safestring import SafeString
+
+ELEMENT = "live"
+"""The id of the line that asks; htmx names it in the request."""
+
+_MOST_NAMED = 20
+
+
+@dataclass(frozen=True)
+class LivePart:
+    """A part of a page as it is now; ``mark`` tells it from how it was."""
+
+    id: str
+    html: SafeString
+    mark: str
+
+
+def live_parts(
+    request: HttpRequest, templates: Mapping[str, str], context: Mapping[str, Any]
+) -> list[LivePart]:
+    """The parts of a page, by id and template."""
+    parts = []
+    for identity, template in templates.items():
+        html = render_to_string(template, dict(context), request)
+        mark = hashlib.sha256(html.encode("utf-8", "replace")).hexdigest()[:12]
+        parts.append(LivePart(identity, html, mark))
+    return parts
+
+
+def is_poll(request: HttpRequest) -> bool:
+    return request.headers.get("HX-Target") == ELEMENT
+
+
+def changed(request: HttpRequest, parts: list[LivePart]) -> list[LivePart]:
+    """Those parts that the browser does not have as they are."""
+    known = set(request.GET.getlist("have")[:_MOST_NAMED])
+    return [part for part in parts if part.mark not in known]
