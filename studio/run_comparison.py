@@ -9,7 +9,6 @@ from statistics import fmean
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from builder.errors import LeaderboardError
 from builder.leaderboard import (
     AggregationStore,
     Execution,
@@ -21,6 +20,9 @@ from builder.leaderboard import (
 )
 from studio.charts import Chart, Series, Words, line_chart
 from studio.downloads import Cell, Table
+
+_ASKED = 5
+"""Teams that are looked at for the metrics they were measured by."""
 
 
 @dataclass(frozen=True)
@@ -112,42 +114,34 @@ def compare_runs(
     team = next((each for each in found.teams if each.team_id == team_id), None)
     narrowed = None if team is None else team.team_id
     sides = [store.scores(each, narrowed) for each in (first, second)]
-    metrics = [
-        _metrics(store, each, team_of)
-        for each, team_of in (
-            (first, _winner(team, found, "first")),
-            (second, _winner(team, found, "second")),
-        )
-    ]
+    best = [_best_first(team, found, side) for side in ("first", "second")]
+    metrics = [_metrics(store, each, teams[:1]) for each, teams in zip((first, second), best, strict=True)]
+    # A winner without metrics tells nothing about how the others were measured.
+    rulers = [_metrics(store, each, teams) for each, teams in zip((first, second), best, strict=True)]
     return RunComparison(
         executions=found,
         rounds=_rounds(*sides),
         metrics=_pairs(*metrics),
-        cautions=tuple(_cautions(found, *metrics)),
+        cautions=tuple(_cautions(found, *rulers)),
         chart=_chart(found, sides, team),
         team=team,
     )
 
 
-def _winner(team: TeamDelta | None, found: ExecutionComparison, side: str) -> Standing | None:
-    """The team looked at, or else the one with the best score."""
-    if team is not None:
-        chosen: Standing | None = getattr(team, side)
-        return chosen
-    standings: list[Standing] = [
-        standing for each in found.teams if (standing := getattr(each, side)) is not None
-    ]
-    return min(standings, key=lambda standing: standing.rank, default=None)
+def _best_first(team: TeamDelta | None, found: ExecutionComparison, side: str) -> list[Standing]:
+    """The team looked at, or else the best ones of a side."""
+    teams = found.teams if team is None else (team,)
+    standings: list[Standing] = [standing for each in teams if (standing := getattr(each, side)) is not None]
+    return sorted(standings, key=lambda standing: standing.rank)[:_ASKED]
 
 
-def _metrics(store: AggregationStore, execution_id: str, winner: Standing | None) -> tuple[Metric, ...]:
-    if winner is None or winner.best_round is None:
-        return ()
-    try:
-        return store.round(execution_id, winner.team_id, winner.best_round).metrics
-    except LeaderboardError:
-        # A file without the details still has its scores to compare.
-        return ()
+def _metrics(store: AggregationStore, execution_id: str, teams: Sequence[Standing]) -> tuple[Metric, ...]:
+    """Of the best round of the first of the teams that has metrics at all."""
+    for team in teams:
+        for each in store.rounds(execution_id, team.team_id):
+            if each.round_number == team.best_round and each.metrics:
+                return each.metrics
+    return ()
 
 
 def _pairs(first: Sequence[Metric], second: Sequence[Metric]) -> tuple[MetricPair, ...]:

@@ -9,7 +9,8 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from builder.leaderboard import AggregationStore, Distribution, Execution, ScoresOf
+from builder.errors import DatabaseMissing
+from builder.leaderboard import AggregationStore, Distribution, Execution, ScoresOf, TeamSummary
 from studio.charts import Chart, Group, Words, strip_chart
 from studio.charts.spread import Box, box_chart, spread_chart
 from studio.downloads import Table
@@ -17,6 +18,7 @@ from studio.templatetags.scores import score
 
 MOST_GROUPS = 20
 """Rows of a chart: the teams that ran most often, or the latest runs."""
+TEAMS_OFFERED = 200
 MOST_DOTS = 250
 """Values of a row that are drawn one by one."""
 
@@ -37,11 +39,14 @@ class ScoreGroup:
 class Scores:
     """What a page about scores shows."""
 
-    whole: Distribution
-    chart: Chart
-    groups: tuple[ScoreGroup, ...]
-    groups_chart: Chart
-    groups_total: int
+    whole: Distribution = Distribution(0)  # noqa: RUF009 (frozen)
+    chart: Chart = Chart()  # noqa: RUF009 (frozen)
+    groups: tuple[ScoreGroup, ...] = ()
+    groups_chart: Chart = Chart()  # noqa: RUF009 (frozen)
+    groups_total: int = 0
+    teams: tuple[TeamSummary, ...] = ()
+    """Those that can be chosen, by name."""
+    chosen: TeamSummary | None = None
 
     @property
     def is_cut(self) -> bool:
@@ -50,14 +55,25 @@ class Scores:
 
 def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime) -> Scores:
     """Of every round, or of each team's best in each run; for all teams or for one."""
-    whole = store.across.distribution(of=of, team_id=team_id)
+    try:
+        whole = store.across.distribution(of=of, team_id=team_id)
+    except DatabaseMissing:
+        return Scores()
     if by == "runs" or team_id is not None:
         groups = _by_run(store, of, team_id, now)
         total = store.count_executions(team=team_id, now=now)
     else:
         groups = _by_team(store, of)
         total = store.across.count_teams()
-    return Scores(whole, _whole_chart(whole, of), groups, _groups_chart(groups, of), total)
+    return Scores(
+        whole,
+        _whole_chart(whole, of),
+        groups,
+        _groups_chart(groups, of),
+        total,
+        teams=tuple(store.across.teams(order="name", limit=TEAMS_OFFERED)),
+        chosen=None if team_id is None else store.across.team(team_id),
+    )
 
 
 def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:

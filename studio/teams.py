@@ -7,6 +7,7 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from builder.errors import DatabaseMissing
 from builder.leaderboard import AggregationStore, TeamOrder, TeamRun, TeamSummary
 from studio.charts import Chart, Series, Words, line_chart
 from studio.downloads import MOST_ROWS, Cell, Table
@@ -48,8 +49,11 @@ class TeamHistory:
 
 
 def list_teams(store: AggregationStore, search: str, order: TeamOrder, page: int) -> TeamList:
-    """Every team that ever scored here."""
-    paging = Paging(page, store.across.count_teams(search), TEAMS_PER_PAGE)
+    """Every team that ever scored here; nobody yet where there is no database."""
+    try:
+        paging = Paging(page, store.across.count_teams(search), TEAMS_PER_PAGE)
+    except DatabaseMissing:
+        return TeamList((), Paging(1, 0, TEAMS_PER_PAGE))
     found = store.across.teams(search, order=order, limit=paging.size, offset=paging.offset)
     return TeamList(found, paging)
 

@@ -1,5 +1,6 @@
 """Rebuilds what a prompt was made from, out of what a run left behind. Pure: rows in, context out."""
 
+import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -185,6 +186,9 @@ def rank(rows: Sequence[BoardRow], order: RankingOrder) -> list[RankingEntry]:
     """The store's ranking query, over rows in memory."""
     best: dict[tuple[str, str], tuple[float, int, int]] = {}
     for row in rows:
+        if not math.isfinite(row.score):
+            # An evaluator that failed leaves no score that a place could follow.
+            continue
         key = (row.team_id, row.team_name)
         score, rounds, latest = best.get(key, (row.score, 0, row.round_number))
         best[key] = (max(score, row.score), rounds + 1, max(latest, row.round_number))

@@ -12,9 +12,9 @@ from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.run_compare import ComparedTeamForm, PickRunsForm
 from studio.models import Workspace
-from studio.paging import Paging
 from studio.run_comparison import compare_runs, metrics_table, rounds_table, teams_table
 from studio.run_problems import as_problems
+from studio.runs import RunFilter, read_runs
 from studio.stores import store_of
 
 RUNS_OFFERED = 30
@@ -31,14 +31,13 @@ def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
     with as_problems():
         if len(picked) == 2:
             return redirect("run-compare", slug, *_older_first(store, picked))
-        paging = Paging(wanted["page"], store.count_executions(wanted["q"], now=now), RUNS_OFFERED)
-        runs = store.executions(wanted["q"], limit=paging.size, offset=paging.offset, now=now)
+        runs = read_runs(workspace, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])
     context = {
         "workspace": workspace,
         "runs": runs,
         "picked": picked,
-        "elsewhere": [each for each in picked if each not in {run.execution_id for run in runs}],
-        "paging": paging,
+        "elsewhere": [each for each in picked if each not in {run.execution_id for run in runs.executions}],
+        "paging": runs.paging,
         "q": wanted["q"],
     }
     return render(request, "runs/compare_pick.html", context)

@@ -13,20 +13,16 @@ from studio.run_problems import as_problems
 from studio.scores import MOST_GROUPS, read_scores, tables
 from studio.stores import store_of
 
-TEAMS_OFFERED = 200
-
 
 @require_safe
 def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A histogram with quartiles, and the same by team or by run."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = clean_or_refuse(ScoresForm, request.GET)
-    team, store = wanted["team"] or None, store_of(workspace)
+    team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
     with as_problems():
-        scores = read_scores(store, wanted["of"], by, team, timezone.now())
-        teams = store.across.teams(order="name", limit=TEAMS_OFFERED)
-        chosen = store.across.team(team) if team is not None else None
+        scores = read_scores(store_of(workspace), wanted["of"], by, team, timezone.now())
     if (file := download(request, tables(scores, by))) is not None:
         return file
     context = {
@@ -35,9 +31,7 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
         "of": wanted["of"],
         "by": by,
         "team": team,
-        "chosen": chosen,
-        "teams": teams,
-        "unlisted": team is not None and team not in {each.team_id for each in teams},
+        "unlisted": team is not None and team not in {each.team_id for each in scores.teams},
         "most_groups": MOST_GROUPS,
     }
     return render(request, "scores/page.html", context)

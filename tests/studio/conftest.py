@@ -17,6 +17,9 @@ import studio.examinations
 import studio.export_plan
 import studio.saving
 from builder.jail import JailPool
+from studio.models import Workspace
+from tests.studio.clock import NOW
+from tests.studio.odd_workspace import make_odd_workspace
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +55,18 @@ def demo(db: None, demo_folder: Path) -> Path:
 
     load_demo(demo_folder)
     return demo_folder
+
+
+@pytest.fixture(scope="session")
+def odd_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace with what MixSeek allows and nobody expects."""
+    return make_odd_workspace(tmp_path_factory.mktemp("odd"))
+
+
+@pytest.fixture
+def odd_one(db: None, odd_folder: Path) -> Workspace:
+    """The same, registered."""
+    return Workspace.objects.create(slug="odd", name="<Odd>", path=str(odd_folder), created_at=NOW)
 
 
 @pytest.fixture
