@@ -12,10 +12,9 @@ from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect
 from builder.commands.store import opened
 from builder.dialect import DIALECTS
-from builder.leaderboard import AggregationStore, Execution
+from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say
-from builder.models import RankingEntry
 
 
 def add_to(commands: Subcommands) -> None:
@@ -43,19 +42,25 @@ def _executions(store: AggregationStore) -> list[dict[str, Any]]:
 
 
 def _ranking(store: AggregationStore, execution_id: str) -> list[dict[str, Any]]:
-    entries = store.ranking(execution_id)
-    if not entries:
+    places = store.standings(execution_id)
+    if not places:
         # Nobody has finished a round yet, or the id is mistyped: this says which.
         store.rounds(execution_id)
-    return [_ranking_row(rank, entry) for rank, entry in enumerate(entries, 1)]
+    return [_ranking_row(place) for place in places]
 
 
 _RANKING_COLUMNS = ("rank", "team_id", "team_name", "max_score", "total_rounds")
 _EXECUTION_COLUMNS = ("execution_id", "state", "teams", "best_score", "started_at", "task")
 
 
-def _ranking_row(rank: int, entry: RankingEntry) -> dict[str, Any]:
-    return {"rank": rank, **entry.model_dump()}
+def _ranking_row(place: Standing) -> dict[str, Any]:
+    return {
+        "rank": place.rank,
+        "team_id": place.team_id,
+        "team_name": place.team_name,
+        "max_score": place.best_score,
+        "total_rounds": place.rounds,
+    }
 
 
 def _execution_row(execution: Execution) -> dict[str, Any]:

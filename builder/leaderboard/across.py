@@ -196,10 +196,10 @@ def _distribution(
     width = (
         _round_width(max((high - low) / max(1, bins), size)) if low < high else max(1.0, _round_width(size))
     )
-    start = math.floor(low / width)
+    start = math.floor(low / width + _EDGE)
     counted = dict(
         reader.rows(
-            f"SELECT floor({column} / ?)::BIGINT AS place, COUNT(*){source} GROUP BY place",
+            f"SELECT floor({column} / ? + {_EDGE})::BIGINT AS place, COUNT(*){source} GROUP BY place",
             [width, *parameters],
         )
     )
@@ -209,6 +209,10 @@ def _distribution(
     ]
     lower, median, upper = quartiles
     return Distribution(int(count), low, lower, median, upper, high, mean, tuple(columns))
+
+
+_EDGE = 1e-9
+"""0.35 / 0.05 is a hair less than 7 in floating point; a score on an edge belongs above it all the same."""
 
 
 def _round_width(least: float) -> float:

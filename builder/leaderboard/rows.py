@@ -2,6 +2,7 @@
 
 import json
 import math
+import struct
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -78,9 +79,20 @@ def _json(stored: str | None) -> Any:
 
 
 def score_of(details: Mapping[str, Any] | None, stored: float | None) -> float | None:
-    """The evaluator's own number: the column is 32 bits wide and keeps seven digits of it."""
-    overall = _finite(details.get("overall_score")) if details else None
-    return _finite(stored) if overall is None else overall
+    """The evaluator's own number: the column is 32 bits wide and keeps seven digits of it. Where somebody
+    changed the column by hand, it is the column that rankings go by."""
+    overall, kept = _finite(details.get("overall_score")) if details else None, _finite(stored)
+    if overall is None or (kept is not None and _in_32_bits(overall) != _in_32_bits(kept)):
+        return kept
+    return overall
+
+
+def _in_32_bits(number: float) -> float:
+    try:
+        (kept,) = struct.unpack("f", struct.pack("f", number))
+    except OverflowError:
+        return math.inf
+    return float(kept)
 
 
 def _finite(value: Any) -> float | None:

@@ -55,6 +55,13 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> Played:
     return Played(path, simulate(path, RUNS, seed=11))
 
 
+@pytest.fixture(scope="session")
+def kept(original: Played, tmp_path_factory: pytest.TempPathFactory) -> Iterator[AggregationStore]:
+    """A store of the workspace that nobody writes to, open for all tests that only ask."""
+    with AggregationStore(original.path, cache_folder=tmp_path_factory.mktemp("kept") / "cache") as store:
+        yield store
+
+
 @pytest.fixture
 def played(original: Played, tmp_path: Path) -> Played:
     """One's own copy of the workspace."""

@@ -32,7 +32,9 @@ def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
     ("details", "column", "score"),
     [
         ({"overall_score": 84.235}, 84.23500061035156, 84.235),
-        ({"overall_score": 7}, 0.0, 7.0),
+        ({"overall_score": 7}, None, 7.0),
+        ({"overall_score": 7}, 0.0, 0.0),
+        ({"overall_score": 1e300}, 3.5, 3.5),
         ({"overall_score": True}, 3.5, 3.5),
         ({"overall_score": "90"}, 3.5, 3.5),
         ({"overall_score": float("inf")}, 3.5, 3.5),
@@ -42,7 +44,7 @@ def test_half_a_surrogate_pair_becomes_a_question_mark() -> None:
         (None, None, None),
     ],
 )
-def test_the_score_is_the_evaluators_number_or_else_the_columns(
+def test_the_score_is_the_evaluators_number_unless_the_column_says_another(
     details: dict[str, object] | None, column: float | None, score: float | None
 ) -> None:
     assert score_of(details, column) == score
