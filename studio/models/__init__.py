@@ -6,6 +6,7 @@ from studio.models.exports import Export, ExportReceipt
 from studio.models.history_index import HistoryNote
 from studio.models.labels import Label, LabelMove
 from studio.models.prompts import PromptSet, PromptVersion, Tag
+from studio.models.results import RoundResult, RunResult
 from studio.models.signin import SignInAttempt, SignInLink
 from studio.models.uploads import Upload
 from studio.models.workspaces import Workspace
@@ -20,6 +21,8 @@ __all__ = [
     "LabelMove",
     "PromptSet",
     "PromptVersion",
+    "RoundResult",
+    "RunResult",
     "SampleContext",
     "SignInAttempt",
     "SignInLink",

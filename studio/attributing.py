@@ -1,0 +1,252 @@
+"""Which version produced which run: examined once, kept, and looked at again only where that can help."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.db import transaction
+from django.db.models import Max
+
+from builder.attribution import Attribution, Candidate, attribute, decide, nearest
+from builder.dialect import MIXSEEK
+from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
+from builder.leaderboard import DeliveredRun, Execution, StoredRound
+from studio.jail import pool
+from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
+from studio.models.exports import Outcome
+from studio.models.results import LONGEST_ID, Basis, Found
+from studio.stores import store_of
+from studio.workspace_state import PromptFileState, state_of
+
+Progress = Callable[[int, int], None]
+"""Told after each run: how many of how many are examined."""
+
+_OVER = frozenset({"completed", "partial_failure", "failed"})
+_MOST_TEMPLATES = 5_000
+"""Different team templates that are tried, the newest first."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a pass over a workspace did."""
+
+    runs: int = 0
+    rounds: int = 0
+    problem: BuilderError | None = None
+    """Why it could not go on; what was examined before stays."""
+
+
+def attribute_workspace(
+    workspace: Workspace, now: datetime, progress: Progress = lambda done, total: None
+) -> Examined:
+    """Examine the runs that are new, that have gone on, or that newer versions may explain."""
+    store = store_of(workspace)
+    runs = rounds = 0
+    try:
+        pending = _pending(workspace, store.executions(now=now))
+        if not pending:
+            return Examined()
+        examiner = _Examiner(workspace, _Versions.read(), state_of(workspace), now)
+        for execution in pending:
+            rounds += examiner.examine(execution, store.delivered_rounds(execution.execution_id))
+            runs += 1
+            progress(runs, len(pending))
+    except DatabaseMissing:
+        return Examined()  # nothing has run there yet
+    except (LeaderboardError, JailError) as error:
+        return Examined(runs, rounds, error)
+    return Examined(runs, rounds)
+
+
+# --- which runs --------------------------------------------------------------------------
+
+
+def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
+    known = {result.execution_id: result for result in RunResult.objects.filter(workspace=workspace)}
+    newest = PromptVersion.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    return [
+        execution
+        for execution in executions
+        if _is_id(execution.execution_id)
+        for before in [known.get(execution.execution_id)]
+        if before is None or _has_gone_on(before, execution) or _may_be_explained(before, newest)
+    ]
+
+
+def _has_gone_on(before: RunResult, execution: Execution) -> bool:
+    return not before.over and (
+        execution.state in _OVER
+        or (execution.rounds, execution.best_score) != (before.rounds, before.best_score)
+    )
+
+
+def _may_be_explained(before: RunResult, newest: int) -> bool:
+    # A hand edit, too: once adopted it is a version.
+    return before.found in (Found.UNKNOWN, Found.EDITED) and before.examined_up_to < newest
+
+
+def _is_id(text: str) -> bool:
+    """MixSeek's are short. What a database column cannot hold is left to the run's own pages."""
+    return len(text) <= LONGEST_ID and text == _storable(text)
+
+
+def _storable(text: str) -> str:
+    """Without what PostgreSQL refuses to store."""
+    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
+
+
+# --- which version -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Versions:
+    """The versions by their team template: those of equal text cannot be told apart by a team's prompt."""
+
+    candidates: list[Candidate]
+    keys: list[list[int]]
+    """Of the versions with each candidate's text, the newest first."""
+    newest: int
+
+    @classmethod
+    def read(cls) -> "_Versions":
+        by_text: dict[str, list[int]] = {}
+        newest = 0
+        rows = PromptVersion.objects.order_by("-pk").values_list("pk", "team_user_prompt")
+        for key, text in rows.iterator():
+            newest = newest or key
+            if text in by_text or len(by_text) < _MOST_TEMPLATES:
+                by_text.setdefault(text, []).append(key)
+        marks = pool().landmarks(list(by_text), MIXSEEK)
+        # One that does not pass the check today cannot be rendered, and was never shipped from here.
+        passed = [
+            (Candidate(text, mark), keys)
+            for (text, keys), mark in zip(by_text.items(), marks, strict=True)
+            if mark is not None
+        ]
+        return cls([candidate for candidate, _ in passed], [keys for _, keys in passed], newest)
+
+    def of(self, numbers: Iterable[int]) -> list[int]:
+        """The keys of the versions behind some of the candidates."""
+        return sorted(key for number in numbers for key in self.keys[number])
+
+
+@dataclass(frozen=True)
+class _Examiner:
+    workspace: Workspace
+    versions: _Versions
+    file: PromptFileState
+    now: datetime
+
+    def examine(self, execution: Execution, delivered: DeliveredRun) -> int:
+        """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
+        found = attribute(delivered.rounds, delivered.task, self.versions.candidates, pool())
+        task = _storable(execution.user_prompt or "")
+        result = RunResult(
+            workspace=self.workspace,
+            execution_id=execution.execution_id,
+            over=execution.state in _OVER,
+            state=execution.state,
+            task=task,
+            task_key=hashlib.sha256(task.encode()).hexdigest() if task else "",
+            started_at=execution.started_at,
+            teams=execution.teams,
+            rounds=execution.rounds,
+            best_score=execution.best_score,
+            metrics=_metrics(delivered.rounds),
+            examined_up_to=self.versions.newest,
+            examined_at=self.now,
+        )
+        keys = self.versions.of(decide(found))
+        if keys:
+            self._settle(result, keys)
+        else:
+            self._explain(result, found, delivered.task)
+        _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, found))
+        return len(found)
+
+    def _settle(self, result: RunResult, keys: list[int]) -> None:
+        """One version; or several, of which a receipt or the file itself may name the one."""
+        for basis, key in ((Basis.RECEIPT, _shipped(result)), (Basis.FILE, self._on_disk(result))):
+            if key in keys:
+                result.found, result.version_id, result.basis = Found.EXACT, key, basis
+                return
+        result.found = Found.EXACT if len(keys) == 1 else Found.SEVERAL
+        result.version_id = keys[0] if len(keys) == 1 else None
+
+    def _on_disk(self, result: RunResult) -> int | None:
+        """The version that the file holds, where nobody has touched it since before the run."""
+        version, modified, started = self.file.version, self.file.modified_at, result.started_at
+        if version is None or modified is None or started is None or modified > started:
+            return None
+        return version.pk
+
+    def _explain(self, result: RunResult, found: list[Attribution], task: str | None) -> None:
+        """No version made its prompts: perhaps one of them, edited by hand."""
+        result.found = Found.UNKNOWN
+        if not found or task is None:
+            return
+        # The last round has the most to go by.
+        last = max((each.stored for each in found), key=lambda stored: (stored.round_number, stored.team_id))
+        near = nearest(last, task, self.versions.candidates, pool())
+        if near is not None and near.related:
+            result.found, result.likeness = Found.EDITED, near.likeness
+            result.version_id = self.versions.keys[near.candidate][0]
+
+    def _rounds(self, result: RunResult, found: list[Attribution]) -> list[RoundResult]:
+        scores = {
+            (each.stored.team_id, state.round_number): state.evaluation_score
+            for each in found
+            for state in each.stored.states
+        }
+        return [
+            RoundResult(
+                run=result,
+                team_id=each.stored.team_id,
+                team_name=_storable(each.stored.team_name)[:LONGEST_ID],
+                round_number=each.stored.round_number,
+                score=scores.get((each.stored.team_id, each.stored.round_number)),
+                found=_found_in_round(result, len(versions)),
+                versions=versions,
+            )
+            for each in found
+            if _is_id(each.stored.team_id)
+            for versions in [self.versions.of(each.matches)]
+        ]
+
+
+def _shipped(result: RunResult) -> int | None:
+    """The version that the studio had written there last when the run began."""
+    if result.started_at is None:
+        return None
+    reached = Export.objects.filter(receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED))
+    last = reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version").first()
+    return None if last is None else last.version_id
+
+
+def _found_in_round(result: RunResult, versions: int) -> Found:
+    if versions:
+        return Found.EXACT if versions == 1 else Found.SEVERAL
+    return Found.EDITED if result.found == Found.EDITED else Found.UNKNOWN
+
+
+def _metrics(rounds: Sequence[StoredRound]) -> list[str]:
+    """The names of what submissions were judged by: with other metrics, scores mean something else."""
+    names = set[str]()
+    for stored in rounds:
+        for state in stored.states:
+            listed = (state.score_details or {}).get("metrics")
+            for metric in listed if isinstance(listed, list) else []:
+                name = metric.get("metric_name") if isinstance(metric, dict) else None
+                if isinstance(name, str):
+                    names.add(_storable(name))
+    return sorted(names)
+
+
+def _store(result: RunResult, candidates: list[int], rounds: list[RoundResult]) -> None:
+    with transaction.atomic():
+        # Another server may have been faster; what was found later counts.
+        RunResult.objects.filter(workspace=result.workspace, execution_id=result.execution_id).delete()
+        result.save()
+        result.candidates.set(candidates)
+        RoundResult.objects.bulk_create(rounds)

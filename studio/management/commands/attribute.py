@@ -1,0 +1,56 @@
+"""`manage.py attribute`: find out which version produced which run."""
+
+import sys
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.utils import timezone
+
+from studio.attributing import Progress, attribute_workspace
+from studio.drift import UnknownWorkspace, chosen
+
+_WIDTH = 30
+
+
+class Command(BaseCommand):
+    """Examine what ran in the workspaces; what is known already is not examined again."""
+
+    help = "Find the version of a prompt that produced each run. The studio does so by itself, too."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Which workspaces."""
+        parser.add_argument(
+            "workspaces",
+            nargs="*",
+            metavar="WORKSPACE",
+            help="a workspace's address in the studio, or its folder; all where none is named",
+        )
+        parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """One workspace after the other; a workspace that cannot be read stops none of the others."""
+        try:
+            workspaces = chosen(options["workspaces"])
+        except UnknownWorkspace as error:
+            raise CommandError(str(error), returncode=2) from error
+        problems = 0
+        for workspace in workspaces:
+            found = attribute_workspace(workspace, timezone.now(), _bar(workspace.slug))
+            self.stdout.write(f"{workspace.slug}: {found.runs} runs, {found.rounds} rounds examined")
+            if found.problem is not None:
+                problems += 1
+                self.stderr.write(f"{workspace.slug}: {found.problem.text()}")
+        if problems:
+            sys.exit(1)
+
+
+def _bar(name: str) -> Progress:
+    """Drawn on a terminal only; a log needs no bar."""
+
+    def draw(done: int, total: int) -> None:
+        full = _WIDTH * done // total
+        end = "\n" if done == total else ""
+        bar = "█" * full + "·" * (_WIDTH - full)
+        print(f"\r{name} {bar} {done}/{total}", end=end, file=sys.stderr, flush=True)
+
+    return draw if sys.stderr.isatty() else lambda done, total: None

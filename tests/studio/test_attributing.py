@@ -1,0 +1,186 @@
+"""Runs are traced to the versions that made them, and examined once."""
+
+from collections import Counter
+from datetime import datetime, timedelta
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from builder.jail import JailPool
+from builder.simulation import Run, simulate
+from studio.attributing import Examined, attribute_workspace
+from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
+from studio.models.prompts import Templates
+from studio.models.results import Basis, Found
+
+BEGUN = timezone.now() - timedelta(days=2)
+PLAIN = Templates(
+    "{{ user_prompt }}\n{% if round_number > 2 %}last{% endif %}\n", "{{ submission }}\n", "j\n"
+)
+SAME_TEAM = Templates(PLAIN.team_user_prompt, "Another judge: {{ submission }}\n", "j\n")
+OTHER = Templates("Do: {{ user_prompt }}\n{{ ranking_table }}\n", "{{ submission }}\n", "j\n")
+STRANGE = Templates(
+    "{{ ranking_table }}" + "Nothing that any version ever said. " * 30, "{{ submission }}", "j"
+)
+
+
+@pytest.fixture
+def prompt_set(person: User) -> PromptSet:
+    return PromptSet.objects.create(slug="set", name="Set", created_at=BEGUN, changed_at=BEGUN)
+
+
+@pytest.fixture
+def workspace(db: None, tmp_path: Path, settings: object) -> Workspace:
+    settings.STUDIO_WORKSPACE_ROOTS = [tmp_path]  # type: ignore[attr-defined]
+    settings.STUDIO_DATA = tmp_path / "data"  # type: ignore[attr-defined]
+    (tmp_path / "ws").mkdir()
+    return Workspace.objects.create(slug="ws", name="WS", path=str(tmp_path / "ws"), created_at=BEGUN)
+
+
+def saved(prompt_set: PromptSet, person: User, *versions: Templates) -> list[PromptVersion]:
+    return [
+        prompt_set.save_version(each, base=prompt_set.revision, message="m", author=person, at=BEGUN)
+        for each in versions
+    ]
+
+
+def play(workspace: Workspace, *templates: Templates, state: str = "completed", at: datetime = BEGUN) -> None:
+    """A run of three teams and rounds for each."""
+    runs = [
+        Run("要件を整理してください。", at + timedelta(hours=number), templates=each.by_kind, state=state)  # type: ignore[arg-type]
+        for number, each in enumerate(templates)
+    ]
+    simulate(workspace.folder, runs, seed=int(at.timestamp()))
+
+
+def found(workspace: Workspace) -> list[tuple[str, int | None]]:
+    """Of each run, the oldest first."""
+    results = RunResult.objects.filter(workspace=workspace).order_by("started_at")
+    return [(result.found, result.version and result.version.number) for result in results]
+
+
+def test_each_run_is_traced_to_its_version_and_examined_once(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, PLAIN, OTHER)
+    play(workspace, OTHER, PLAIN)
+    first = attribute_workspace(workspace, timezone.now())
+    assert (first.runs, first.rounds, first.problem) == (2, 24, None)
+    assert found(workspace) == [("exact", 2), ("exact", 1)]
+    assert attribute_workspace(workspace, timezone.now()).runs == 0
+    result = RunResult.objects.filter(workspace=workspace).earliest("started_at")
+    assert (result.task, result.metrics) == (
+        "要件を整理してください。",
+        ["ClarityCoherence", "Coverage", "Relevance"],
+    )
+    assert RoundResult.objects.filter(run=result, found=Found.EXACT, score__isnull=False).count() == 12
+
+
+def test_a_round_that_two_versions_explain_is_decided_by_the_others(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    late = Templates(PLAIN.team_user_prompt.replace("last", "LAST"), *list(vars(PLAIN).values())[1:])
+    saved(prompt_set, person, PLAIN, late)
+    play(workspace, PLAIN)
+    attribute_workspace(workspace, timezone.now())
+    assert found(workspace) == [("exact", 1)]
+    rounds = RoundResult.objects.filter(run__workspace=workspace).values_list("round_number", "found")
+    assert Counter(rounds) == {(1, "several"): 4, (2, "several"): 4, (3, "exact"): 4}
+
+
+def test_versions_with_the_same_team_template_cannot_be_told_apart(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    versions = saved(prompt_set, person, PLAIN, SAME_TEAM)
+    # Written after the run, so that the file says nothing about it.
+    play(workspace, PLAIN)
+    attribute_workspace(workspace, timezone.now())
+    assert found(workspace) == [("several", None)]
+    result = RunResult.objects.get(workspace=workspace)
+    assert list(result.candidates.order_by("pk")) == versions
+
+
+def test_a_file_untouched_since_before_the_run_tells_them_apart(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, PLAIN, SAME_TEAM)
+    play(workspace, SAME_TEAM, at=timezone.now() + timedelta(minutes=1))
+    attribute_workspace(workspace, timezone.now() + timedelta(hours=1))
+    assert found(workspace) == [("exact", 2)]
+    assert RunResult.objects.get(workspace=workspace).basis == Basis.FILE
+
+
+def test_a_hand_edit_is_near_its_version_until_it_becomes_one(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    edited = Templates(OTHER.team_user_prompt.replace("Do", "Please do"), *list(vars(OTHER).values())[1:])
+    saved(prompt_set, person, PLAIN, OTHER)
+    play(workspace, edited, STRANGE)
+    attribute_workspace(workspace, timezone.now())
+    assert found(workspace) == [("edited", 2), ("unknown", None)]
+    assert attribute_workspace(workspace, timezone.now()).runs == 0
+    saved(prompt_set, person, edited)
+    assert attribute_workspace(workspace, timezone.now()).runs == 2
+    assert found(workspace) == [("exact", 3), ("unknown", None)]
+    assert attribute_workspace(workspace, timezone.now()).runs == 0
+
+
+def test_what_versions_explain_is_not_examined_again_for_newer_ones(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, PLAIN)
+    play(workspace, PLAIN)
+    attribute_workspace(workspace, timezone.now())
+    saved(prompt_set, person, OTHER)
+    assert attribute_workspace(workspace, timezone.now()).runs == 0
+
+
+def test_a_run_under_way_is_examined_as_it_goes_on(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, OTHER)
+    play(workspace, OTHER, state="running", at=timezone.now() - timedelta(minutes=3))
+    attribute_workspace(workspace, timezone.now())
+    assert found(workspace) == [("exact", 1)]
+    assert not RunResult.objects.get(workspace=workspace).over
+    assert attribute_workspace(workspace, timezone.now()).runs == 0
+
+
+def test_a_workspace_in_which_nothing_ran_has_nothing_to_examine(workspace: Workspace) -> None:
+    assert attribute_workspace(workspace, timezone.now()) == Examined()
+
+
+def test_a_database_that_cannot_be_read_is_told(workspace: Workspace) -> None:
+    (workspace.folder / "mixseek.db").write_bytes(b"no database at all")
+    assert attribute_workspace(workspace, timezone.now()).problem is not None
+
+
+def test_with_the_jail_stopped_nothing_is_kept_and_the_reason_is_told(
+    workspace: Workspace,
+    prompt_set: PromptSet,
+    person: User,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    saved(prompt_set, person, PLAIN)
+    play(workspace, PLAIN)
+    stopped = JailPool()
+    stopped.close()
+    monkeypatch.setattr("studio.attributing.pool", lambda: stopped)
+    result = attribute_workspace(workspace, timezone.now())
+    assert result.problem is not None and not RunResult.objects.exists()
+
+
+def test_the_command_examines_every_workspace_and_says_what_it_did(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, PLAIN)
+    play(workspace, PLAIN)
+    said = StringIO()
+    call_command("attribute", stdout=said)
+    assert said.getvalue() == "ws: 1 runs, 12 rounds examined\n"
+    with pytest.raises(CommandError, match="nowhere is no registered workspace"):
+        call_command("attribute", "nowhere")
