@@ -33,11 +33,10 @@ ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
 # What of the builder the web process may use itself: none of it lexes, parses, compiles, renders or merges a
 # text that a person typed. For that there is `builder.jail`. A new name is added here by hand, knowingly.
 OPEN_TO_STUDIO = {
-    "builder.attribution",  # renders through the jail that it is given
-    "builder.statistics",
     f"builder.{name}"
     for name in [
         "allowed",
+        "attribution",  # renders through the jail that it is given
         "defaults",
         "dialect",
         "diff",
@@ -50,6 +49,7 @@ OPEN_TO_STUDIO = {
         "problems",
         "rounds",
         "simulation",
+        "statistics",
         "tokens",
         "unified",
         "variables",
