@@ -125,7 +125,9 @@ def _annotations(state: PromptFileState, here: Path) -> list[str]:
         lines.append(_annotation("error", file, problem["line"], f"{slug}: {problem['message']}"))
     for each in state.health:
         if each.severity != "note":
-            place = _shown(Path(state.workspace.path) / each.file, here)
+            # A variable stands in no file; it is the prompt file that it overrides.
+            named = each.file.startswith("$")
+            place = file if named else _shown(Path(state.workspace.path) / each.file, here)
             sentence = f"{slug}: {each.file}: {each.what} {each.next_step}".rstrip()
             lines.append(_annotation(each.severity, place, each.line or 1, sentence))
     return lines

@@ -117,6 +117,7 @@ urlpatterns = [
     path("workspaces/", workspaces.workspace_list, name="workspace-list"),
     path("workspaces/new/", workspaces.workspace_new, name="workspace-new"),
     path("workspaces/<word:slug>/", workspaces.workspace_detail, name="workspace-detail"),
+    path("workspaces/<word:slug>/preview/", workspaces.workspace_preview, name="workspace-preview"),
     path("workspaces/<word:slug>/settings/", workspaces.workspace_settings, name="workspace-settings"),
     path("workspaces/<word:slug>/archive/", workspaces.workspace_archive, name="workspace-archive"),
     path("workspaces/<word:slug>/import/", imports.workspace_import, name="workspace-import"),

@@ -4,7 +4,7 @@ import os
 import stat
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,9 +66,8 @@ def offered(registered: Iterable[Workspace]) -> Offer | None:
         return Offer(given, real, refusal, operator_setting(Path(real)) if outside else "")
 
 
-def scan(registered: Iterable[Workspace]) -> Scan:
-    """Folders below the roots that look like workspaces and are not on the list."""
-    known = {workspace.path for workspace in registered}
+def scan(known: Collection[str]) -> Scan:
+    """Folders below the roots that look like workspaces, but for those that are known."""
     found: list[Candidate] = []
     waiting = deque((root, 0) for root in dict.fromkeys(roots()))
     looked, deadline = 0, time.monotonic() + SECONDS

@@ -53,6 +53,13 @@ def glances(workspaces: Sequence[Workspace], now: datetime) -> list[Glance]:
     ]
 
 
+def seconds_to_next(found: Sequence[Glance]) -> int | None:
+    """When a list that is open asks again; None where nothing in it is about to change."""
+    if any(glance.database.copying for glance in found):
+        return 2
+    return 10 if any(glance.database.running for glance in found) else None
+
+
 def database_of(workspace: Workspace, now: datetime, *, until: float | None = None) -> DatabaseGlance:
     """The database of one workspace; that of a folder which is not allowed is not looked at."""
     try:

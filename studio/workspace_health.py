@@ -9,7 +9,6 @@ from typing import Literal
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from builder.dialect import DIALECTS
 from builder.errors import BuilderError
 from builder.variables import FIELDS
 from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
@@ -88,10 +87,7 @@ def _named(folder: Path, location: Location, file: ReadFile) -> Iterator[Health]
 
 
 def _overrides(workspace: Workspace, folder: Path) -> Iterator[Health]:
-    dialect = next((each for name, each in DIALECTS.items() if name == workspace.dialect), None)
-    if dialect is None:
-        return
-    names = {dialect.environment_prefix + field.upper(): field for field in FIELDS}
+    names = {workspace.spoken.environment_prefix + field.upper(): field for field in FIELDS}
     for name in settings.STUDIO_MIXSEEK_VARIABLES:
         if name in names:
             yield Health(

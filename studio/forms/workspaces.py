@@ -64,6 +64,13 @@ class NewWorkspaceForm(WorkspaceForm):
             ) from None
 
 
+class WorkspacePreviewForm(forms.Form):
+    """Under which sample context, and at which of its rounds."""
+
+    context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Sample context"))
+    round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False, label=gettext_lazy("Round"))
+
+
 class WorkspaceListForm(forms.Form):
     """Which workspaces to list."""
 

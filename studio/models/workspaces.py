@@ -6,6 +6,7 @@ from pathlib import Path
 from django.db import models
 from django.urls import reverse
 
+from builder.dialect import DIALECTS, MIXSEEK, Dialect
 from studio.models.labels import Label
 
 
@@ -57,6 +58,11 @@ class Workspace(models.Model):
     @property
     def folder(self) -> Path:
         return Path(self.path)
+
+    @property
+    def spoken(self) -> Dialect:
+        """The dialect that its MixSeek speaks; what is rendered for the workspace is rendered in it."""
+        return next((each for name, each in DIALECTS.items() if name == self.dialect), MIXSEEK)
 
     def facts(self) -> WorkspaceFacts:
         """Look at the folder; nothing in it is opened, so no run can notice."""

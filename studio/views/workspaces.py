@@ -12,12 +12,20 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from studio.forms import clean_or_refuse
 from studio.forms.prompts import ArchiveForm
-from studio.forms.workspaces import NewWorkspaceForm, NewWorkspaceQuery, WorkspaceForm, WorkspaceListForm
+from studio.forms.workspaces import (
+    NewWorkspaceForm,
+    NewWorkspaceQuery,
+    WorkspaceForm,
+    WorkspaceListForm,
+    WorkspacePreviewForm,
+)
 from studio.models import Workspace
+from studio.people import person_of
 from studio.registering import AlreadyRegistered, register
 from studio.workspace_candidates import offered, scan
-from studio.workspace_glance import glances
+from studio.workspace_glance import glances, seconds_to_next
 from studio.workspace_page import detail_page
+from studio.workspace_preview import preview_of
 
 LABELLED = ("label__prompt_set", "label__version")
 
@@ -27,14 +35,17 @@ def workspace_list(request: HttpRequest) -> HttpResponse:
     """Every registered workspace at a glance; those taken off the list apart."""
     archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
+    found = glances(workspaces, timezone.now())
     context = {
-        "glances": glances(workspaces, timezone.now()),
+        "glances": found,
+        "wait": seconds_to_next(found),
         "archived": archived,
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
         "offer": None if archived else offered(workspaces),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
-    return render(request, "workspaces/list.html", context)
+    part = request.headers.get("HX-Target") == "workspaces"
+    return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -58,11 +69,12 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
                 return redirect(made)
     else:
         form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
-    listed = Workspace.objects.filter(archived=False)
+    listed = list(Workspace.objects.filter(archived=False))
+    offer = offered(listed)
     context = {
         "form": form,
-        "offer": offered(listed),
-        "scan": scan(listed),
+        "offer": offer,
+        "scan": scan([each.path for each in listed] + ([offer.folder] if offer else [])),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
     return _form_page(request, "workspaces/new.html", context)
@@ -73,6 +85,17 @@ def workspace_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One workspace: its prompt file beside the versions, its health, its newest runs and exports."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return render(request, "workspaces/detail.html", {"page": detail_page(workspace, timezone.now())})
+
+
+@require_safe
+def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a run here would send, under a sample context."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    wanted = clean_or_refuse(WorkspacePreviewForm, request.GET)
+    page = preview_of(workspace, wanted["context"], wanted["round"], person_of(request))
+    return render(
+        request, "workspaces/preview.html", {"page": page, "workspace": workspace}, status=page.status
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import studio.workspace_candidates
-from studio.models import Workspace
 from studio.workspace_candidates import Candidate, scan
 
 
@@ -38,7 +37,7 @@ def test_folders_that_look_like_workspaces_are_found(root: Path) -> None:
 
 
 def test_registered_and_hidden_folders_links_and_the_depths_are_left_out(root: Path) -> None:
-    known = Workspace(path=str(make(root / "known", "mixseek.db")))
+    known = str(make(root / "known", "mixseek.db"))
     make(root / "known" / "inner", "mixseek.db")
     make(root / ".hidden", "mixseek.db")
     make(root / "1" / "2" / "3" / "4", "mixseek.db")
