@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
-from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
 
 from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError, Superseded
@@ -20,6 +20,7 @@ from studio.models.drafts import CopyReason, SentDraft
 from studio.models.preview_source import SavedText
 from studio.models.prompts import Templates
 from studio.previewing import Preview, preview
+from studio.problems import Problem
 from studio.situations import Situation, dialect_of, situation
 
 
@@ -50,6 +51,8 @@ class EditorPage:
     situation: Situation
     contexts: Sequence[SampleContext]
     copies: Sequence[DraftCopy]
+    context_gone: bool = False
+    """Whether the context that was asked for is not there, so that another one is shown."""
     preview: Preview | None = None
     findings: Sequence[Finding] = ()
     """Why the last save was refused."""
@@ -179,7 +182,14 @@ def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
 
 def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     """The context of that address, if it is the set's or shared."""
-    return get_object_or_404(SampleContext.objects.for_set(prompt_set), slug=slug)
+    found = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    if found is None:
+        raise Problem(
+            404,
+            _("This set has no such sample context any more."),
+            _("Take the context out of the address, or choose another one on the page."),
+        )
+    return found
 
 
 def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) -> PromptVersion | None:
@@ -202,7 +212,11 @@ def _page(
     # The set's own before the shared ones.
     first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
     slug = view.context or (first.slug if first else "")
-    chosen = chosen_context(prompt_set, slug) if slug else None
+    chosen = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    # Deleted while somebody wrote: what they wrote matters more than what they looked at it in.
+    is_gone = bool(slug) and chosen is None
+    if is_gone and first is not None:
+        chosen = SampleContext.objects.get(pk=first.pk)
     return EditorPage(
         prompt_set=prompt_set,
         saved=saved,
@@ -210,8 +224,9 @@ def _page(
         changed=changed,
         kept=kept,
         kind=view.kind,
-        situation=situation(chosen, view.round),
+        situation=situation(chosen, None if is_gone else view.round),
         contexts=contexts,
+        context_gone=is_gone,
         copies=list(DraftCopy.objects.filter(prompt_set=prompt_set, person=person)),
     )
 

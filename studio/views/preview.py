@@ -1,6 +1,6 @@
 """The live preview: what the text in the editor would give, now."""
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404
 from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
@@ -29,6 +29,9 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     except Superseded:
         # The newer one's answer is on its way; this one must not come after it.
         return HttpResponse(status=204)
+    except Http404:
+        # The context was deleted, or else the set: either way the page goes on, with a sentence.
+        return HttpResponse(render_to_string("prompts/_preview_gone.html", {"view": view}), status=404)
     # Without the context processors: the part needs nothing of what stands around a page.
     context = {
         "preview": shown,

@@ -5,8 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
+from studio.models import SampleContext
 from tests.browser.conftest import Watch
-from tests.browser.editor_page import EditorPage, forget_drafts
+from tests.browser.editor_page import EDIT, EditorPage, forget_drafts
 
 # It passes the gate and runs until a limit ends it.
 SLOW = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
@@ -125,3 +126,24 @@ def test_a_template_that_meets_a_limit_says_which(editor: EditorPage, watch: Wat
     expect(editor.page.locator("#preview .prompt-problems")).to_be_visible()
     editor.write("Round {{ round_number }}")
     expect(editor.prompt).to_have_text("Round 2", timeout=15_000)
+
+
+def test_a_context_deleted_meanwhile_ends_no_preview_and_no_save(page: Page, watch: Watch) -> None:
+    watch.expect(404, 503)
+    forget_drafts()
+    doomed = SampleContext.objects.get(slug="round-1")
+    doomed.pk, doomed.slug, doomed.name = None, "doomed", "Doomed"
+    doomed.save(force_insert=True)
+    editor = EditorPage(page, f"{EDIT}?context=doomed")
+    doomed.delete()
+    editor.write("Round {{ round_number }}")
+    expect(page.locator("#preview")).to_contain_text("is not there any more")
+    page.get_by_label("Sample context", exact=True).select_option("round-2")
+    expect(editor.prompt).to_have_text("Round 2")
+    # Nor does an error that has no preview in it.
+    page.route("**/preview/", lambda route: route.fulfill(status=503, body="<h1>down</h1>"), times=1)
+    page.keyboard.press("Alt+1")
+    editor.type_at_end(" a")
+    expect(page.locator("#preview[data-stale]")).to_be_attached()
+    editor.type_at_end(" b")
+    expect(editor.prompt).to_have_text("Round 2 a b")

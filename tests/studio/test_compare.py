@@ -393,7 +393,8 @@ def test_the_context_of_another_set_is_not_found(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:
     make_context("foreign", prompt_set=make_set(person, "other"))
-    get(signed_in, "1...2", status=404, rendered="on", context="foreign")
+    page = get(signed_in, "1...2", status=404, rendered="on", context="foreign")
+    assert "This set has no such sample context any more." in page
 
 
 def test_a_round_that_the_context_does_not_have_is_its_last(prompt_set: PromptSet, signed_in: Client) -> None:

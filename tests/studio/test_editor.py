@@ -82,7 +82,6 @@ def test_the_sets_own_context_comes_first_and_others_are_not_offered(
         ("?round=abc", 400),
         ("?round=" + "9" * 5000, 400),
         ("?round=٣", 400),
-        ("?context=nothing", 404),
         ("?context=%00", 400),
         ("?context=" + "x" * 90, 400),
         ("?round=" + "9" * 18, 200),
@@ -93,6 +92,17 @@ def test_an_address_that_no_page_has_is_refused(
     prompt_set: PromptSet, signed_in: Client, query: str, status: int
 ) -> None:
     assert signed_in.get(EDIT + query).status_code == status
+
+
+def test_a_context_that_was_deleted_costs_nobody_their_text(prompt_set: PromptSet, signed_in: Client) -> None:
+    gone = "is not there any more; the preview shows another one"
+    text = page(signed_in, "?context=nothing&round=1")
+    assert gone in text and '<option value="own" selected>' in text and "Round 2" in text
+    asked = fields(team="typed {{ user_prompt }}\n", context="nothing", message="m")
+    previewed = signed_in.post("/prompts/set/preview/", asked)
+    assert previewed.status_code == 200 and gone in previewed.content.decode()
+    assert signed_in.post(SAVE, asked).status_code == 302
+    assert "typed {{ user_prompt }}" in page(signed_in)
 
 
 def test_the_editor_of_a_set_that_does_not_exist_is_not_found(signed_in: Client) -> None:

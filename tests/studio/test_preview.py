@@ -250,7 +250,10 @@ def test_the_context_of_another_set_is_not_found(
 ) -> None:
     make_context("foreign", prompt_set=make_set(person, "other"))
     for slug in ("foreign", "nothing"):
-        assert signed_in.post(PREVIEW, fields(context=slug), headers=HTMX).status_code == 404
+        answer = signed_in.post(PREVIEW, fields(context=slug), headers=HTMX)
+        page = answer.content.decode()
+        assert answer.status_code == 404 and "is not there any more" in page
+        assert '<div id="preview"' in page  # where the next preview goes
 
 
 def test_a_plain_form_gets_the_whole_page_with_the_text_it_sent(

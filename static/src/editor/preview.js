@@ -47,7 +47,13 @@ export function preview(form, current, onAnswer) {
 
   let scroll = 0;
   let open = false;
-  form.addEventListener("htmx:beforeSwap", () => {
+  form.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    // An error's own page is none: in place of the preview, it would end all previews.
+    if (detail.target.id === "preview" && !detail.serverResponse.includes('id="preview"')) {
+      detail.shouldSwap = false;
+      detail.target.dataset.stale = "";
+      return;
+    }
     scroll = document.querySelector("#preview .prompt")?.scrollTop ?? scroll;
     open = document.querySelector("#preview #changes")?.open ?? open;
   });
