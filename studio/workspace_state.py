@@ -242,7 +242,8 @@ class _Versions:
 
 def _last_exports(workspaces: Sequence[Workspace]) -> dict[int, Export]:
     reached = Export.objects.filter(
-        workspace__in=workspaces, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+        workspace__in=[each.pk for each in workspaces],
+        receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
     )
     newest = reached.values("workspace").annotate(newest=Max("pk")).values_list("newest", flat=True)
     found = (
