@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from builder import tokens
 from builder.errors import LeaderboardError
-from builder.leaderboard import AggregationStore, DeliveredPrompt, Metric, RoundRecord
+from builder.leaderboard import AggregationStore, DeliveredPrompt, Freshness, Metric, RoundRecord
 from builder.tokens import TokenCount
 from studio.language import reader_language
 from studio.markdown import markdown
@@ -65,6 +65,7 @@ class Round:
     delivered: DeliveredPrompt | None
     not_delivered: str = ""
     """Why there is no prompt to show."""
+    freshness: Freshness | None = None
 
     @property
     def previous(self) -> RoundRecord | None:
@@ -102,7 +103,8 @@ class Round:
         """What the score's details say beside the metrics, where they are not in MixSeek's shape."""
         details = self.record.score_details or {}
         known = {"overall_score", "metrics"} if self.record.metrics else {"overall_score"}
-        return write_details({name: value for name, value in details.items() if name not in known})
+        others = {name: value for name, value in details.items() if name not in known}
+        return write_details(others) if others else ""
 
     @property
     def duration(self) -> timedelta | None:
@@ -125,9 +127,10 @@ def read_round(store: AggregationStore, execution_id: str, team_id: str, number:
     if record is None:
         return None
     try:
-        return Round(record, rounds, store.delivered(execution_id, team_id, number))
+        delivered, why = store.delivered(execution_id, team_id, number), ""
     except LeaderboardError as error:
-        return Round(record, rounds, None, error.text(reader_language()))
+        delivered, why = None, error.text(reader_language())
+    return Round(record, rounds, delivered, why, store.freshness())
 
 
 def _change(now: float | None, before: float | None) -> float | None:

@@ -1,11 +1,26 @@
 """What the store cannot answer, as a page's problem."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from builder.errors import DatabaseMissing, LeaderboardError, UnknownRun
+from builder.leaderboard import AggregationStore
 from studio.language import reader_language
+from studio.models import Workspace
 from studio.problems import Problem
+from studio.runs import CURRENT_WITHIN
+from studio.stores import store_of
+
+
+@contextmanager
+def reading(workspace: Workspace) -> Iterator[AggregationStore]:
+    """The workspace's store, as current as it can be without keeping anybody; see ``as_problems``."""
+    store = store_of(workspace)
+    with as_problems():
+        # A list of nothing is no problem, so it is up to the question to miss the database.
+        with suppress(DatabaseMissing):
+            store.refresh(wait=CURRENT_WITHIN)
+        yield store
 
 
 @contextmanager

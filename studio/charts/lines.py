@@ -49,7 +49,7 @@ def line_chart(identity: str, series: Sequence[Series], words: Words) -> Chart:
         _HEIGHT,
         _axes(across, up, words),
         joined(_other(each, across, up) for each in others),
-        joined(reversed([_named(look, each, across, up) for look, each in enumerate(named)])),
+        joined(reversed([_named(look, each, across, up, words) for look, each in enumerate(named)])),
         _end_labels(named, across, up),
     )
     total = sum(len(each.points) for each in series)
@@ -77,14 +77,19 @@ def _axes(across: Scale, up: Scale, words: Words) -> SafeString:
     return tag("g", {"class": "axes"}, *parts)
 
 
-def _named(look: int, series: Series, across: Scale, up: Scale) -> SafeString:
+def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) -> SafeString:
     found = [(number, value) for number, value in series.points if value is not None and math.isfinite(value)]
     path = _path(series, across, up)
     attributes: dict[str, object] = {"class": "line", "d": path}
     if _DASHES[look]:
         attributes["stroke-dasharray"] = _DASHES[look]
     marks = [
-        _marker(look, across.at(number), up.at(value), f"{series.name} · {_place(number)} · {score(value)}")
+        _marker(
+            look,
+            across.at(number),
+            up.at(value),
+            f"{series.name} · {_place(number, words)} · {score(value)}",
+        )
         for number, value in (found if len(found) <= _MARKED else found[-1:])
     ]
     # A line of two pixels is hard to point at.
@@ -176,8 +181,8 @@ def _has_place(value: float | None) -> bool:
     return value is not None and math.isfinite(value)
 
 
-def _place(number: int) -> str:
-    return _("round %(number)d") % {"number": number}
+def _place(number: int, words: Words) -> str:
+    return (words.each or _("round %(number)d")) % {"number": number}
 
 
 def _swatch(look: int) -> SafeString:

@@ -36,7 +36,7 @@ def spread_chart(identity: str, scores: Distribution, words: Words) -> Chart:
     for tick in up.ticks:
         if tick == int(tick):
             parts.append(line(left, up.at(tick), right, up.at(tick), "grid"))
-            parts.append(text(left - 8, up.at(tick) + 4, up.label(tick), "tick", "end"))
+            parts.append(text(left - 8, up.at(tick) + 4, f"{tick:,.0f}", "tick", "end"))
     for each in scores.bins:
         start, end, top = across.at(each.low), across.at(each.high), up.at(each.count)
         gap = 1.0 if end - start > 4 else 0.0

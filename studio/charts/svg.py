@@ -21,6 +21,8 @@ class Words:
     """What the horizontal axis counts."""
     up: str = ""
     """What the vertical axis counts."""
+    each: str = ""
+    """What one place across is called, such as «run %(number)d»; without it, a round."""
 
 
 @dataclass(frozen=True)

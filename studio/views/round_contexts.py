@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from builder.errors import BuilderError, ContextError, DatabaseMissing, TaskUnknown
+from builder.errors import BuilderError, ContextError, TaskUnknown
+from builder.leaderboard import AggregationStore
 from builder.variables import field_name
 from studio.forms import clean_or_refuse
 from studio.forms.contexts import SHARED, ContextSearchForm, name_taken
@@ -17,15 +18,14 @@ from studio.forms.editor import refuse_other_encodings
 from studio.forms.round_context import PickRoundForm, RoundContextForm, TaskForm
 from studio.models import SampleContext, Workspace
 from studio.models.contexts import NameTaken
-from studio.paging import Paging
 from studio.people import person_of
 from studio.problems import Problem
 from studio.replay import Place, Replay, candidates, dialect_in, rebuild_round
 from studio.round_board import read_board
 from studio.round_contexts import document_of, proposed_description, proposed_name
 from studio.rounds import Round, read_round
-from studio.run_problems import as_problems
-from studio.stores import store_of
+from studio.run_problems import reading
+from studio.runs import RunFilter, read_runs
 from studio.workspace_state import state_of
 
 RUNS_OFFERED = 20
@@ -47,16 +47,16 @@ def run_round_context(
         "team": team,
         "task_form": task_form,
     }
-    with as_problems():
-        page["round"] = found = _round(workspace, execution, team, number)
+    with reading(workspace) as store:
+        page["round"] = found = _round(store, execution, team, number)
+        page["gaps"] = store.gaps()
         try:
-            replay = _replay(request, workspace, Place(execution, team, number), task)
-            gaps = store_of(workspace).gaps()
+            replay = _replay(request, workspace, store, Place(execution, team, number), task)
         except TaskUnknown as error:
             return _ask_for_task(request, page, error, task)
         except ContextError as error:
             return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
-    page |= {"replay": replay, "task": task, "gaps": gaps}
+    page |= {"replay": replay, "task": task}
     form = _form(request, workspace, replay, found)
     if form.is_bound and form.is_valid():
         try:
@@ -70,16 +70,18 @@ def run_round_context(
     return render(request, "rounds/context.html", page | {"form": form}, status=status)
 
 
-def _round(workspace: Workspace, execution: str, team: str, number: int) -> Round:
-    found = read_round(store_of(workspace), execution, team, number)
+def _round(store: AggregationStore, execution: str, team: str, number: int) -> Round:
+    found = read_round(store, execution, team, number)
     if found is None:
         raise Problem(404, _("The team has no such round in this run."))
     return found
 
 
-def _replay(request: HttpRequest, workspace: Workspace, place: Place, task: str) -> Replay:
+def _replay(
+    request: HttpRequest, workspace: Workspace, store: AggregationStore, place: Place, task: str
+) -> Replay:
     return rebuild_round(
-        store_of(workspace),
+        store,
         place,
         candidates(workspace, _file_text(workspace)),
         dialect_in(workspace),
@@ -133,17 +135,11 @@ def context_from_run(request: HttpRequest) -> HttpResponse:
         chosen = workspaces[0]
     page: dict[str, Any] = {**wanted, "workspaces": workspaces, "workspace": chosen}
     if chosen is not None:
-        with as_problems():
-            store, now = store_of(chosen), timezone.now()
-            try:
-                if "execution" in request.GET:
-                    page["board"] = read_board(store, wanted["execution"], now)
-                else:
-                    total = store.count_executions(wanted["q"], now=now)
-                    page["paging"] = paging = Paging(wanted["page"], total, RUNS_OFFERED)
-                    page["runs"] = store.executions(
-                        wanted["q"], limit=paging.size, offset=paging.offset, now=now
-                    )
-            except DatabaseMissing:
-                page["runs"] = []
+        now = timezone.now()
+        if "execution" in request.GET:
+            with reading(chosen) as store:
+                page["board"] = read_board(store, wanted["execution"], now)
+        else:
+            runs = read_runs(chosen, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])
+            page |= {"runs": runs, "paging": runs.paging}
     return render(request, "rounds/pick.html", page)

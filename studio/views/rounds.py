@@ -3,33 +3,39 @@
 from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.round_page import RoundViewForm
 from studio.models import Workspace
 from studio.problems import Problem
 from studio.rounds import Round, read_round
-from studio.run_problems import as_problems
-from studio.stores import store_of
+from studio.run_problems import reading
+from studio.run_tables import metrics_table
 
 TextKind = Literal["prompt", "submission"]
 
 
 @require_safe
-def run_round(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponse:
+def run_round(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponseBase:
     """What the team was sent, what it handed in, and how that was judged."""
     workspace = get_object_or_404(Workspace, slug=slug)
     shown = clean_or_refuse(RoundViewForm, request.GET)
+    found = _round(workspace, execution, team, number)
+    tables = {"metrics": lambda: metrics_table(f"round-{execution[:8]}-{team}-{number}", [found.record])}
+    if (file := download(request, tables)) is not None:
+        return file
     context = {
         "workspace": workspace,
         "execution": execution,
         "team": team,
-        "round": _round(workspace, execution, team, number),
+        "round": found,
         "raw": shown["raw"],
     }
     return render(request, "rounds/detail.html", context)
@@ -56,8 +62,8 @@ def run_round_text(
 
 
 def _round(workspace: Workspace, execution: str, team: str, number: int) -> Round:
-    with as_problems():
-        found = read_round(store_of(workspace), execution, team, number)
+    with reading(workspace) as store:
+        found = read_round(store, execution, team, number)
     if found is None:
         raise Problem(404, _("The team has no such round in this run."))
     return found

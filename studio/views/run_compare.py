@@ -13,9 +13,8 @@ from studio.forms import clean_or_refuse
 from studio.forms.run_compare import ComparedTeamForm, PickRunsForm
 from studio.models import Workspace
 from studio.run_comparison import compare_runs, metrics_table, rounds_table, teams_table
-from studio.run_problems import as_problems
+from studio.run_problems import reading
 from studio.runs import RunFilter, read_runs
-from studio.stores import store_of
 
 RUNS_OFFERED = 30
 TEAMS_SHOWN = 300
@@ -27,11 +26,11 @@ def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
     """On to the comparison where two runs are picked, the older one first; else a list to pick from."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = clean_or_refuse(PickRunsForm, request.GET)
-    picked, store, now = wanted["run"], store_of(workspace), timezone.now()
-    with as_problems():
-        if len(picked) == 2:
+    picked = wanted["run"]
+    if len(picked) == 2:
+        with reading(workspace) as store:
             return redirect("run-compare", slug, *_older_first(store, picked))
-        runs = read_runs(workspace, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])
+    runs = read_runs(workspace, RUNS_OFFERED, timezone.now(), RunFilter(wanted["q"]), wanted["page"])
     context = {
         "workspace": workspace,
         "runs": runs,
@@ -48,8 +47,8 @@ def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> Htt
     """Teams in both with their differences, round by round, and what limits the comparison."""
     workspace = get_object_or_404(Workspace, slug=slug)
     team = clean_or_refuse(ComparedTeamForm, request.GET)["team"]
-    with as_problems():
-        found = compare_runs(store_of(workspace), first, second, timezone.now(), team or None)
+    with reading(workspace) as store:
+        found = compare_runs(store, first, second, timezone.now(), team or None)
     tables = {
         "teams": lambda: teams_table(found),
         "rounds": lambda: rounds_table(found),

@@ -9,9 +9,8 @@ from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.teams import ScoresForm
 from studio.models import Workspace
-from studio.run_problems import as_problems
+from studio.run_problems import reading
 from studio.scores import MOST_GROUPS, read_scores, tables
-from studio.stores import store_of
 
 
 @require_safe
@@ -21,8 +20,8 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     wanted = clean_or_refuse(ScoresForm, request.GET)
     team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
-    with as_problems():
-        scores = read_scores(store_of(workspace), wanted["of"], by, team, timezone.now())
+    with reading(workspace) as store:
+        scores = read_scores(store, wanted["of"], by, team, timezone.now())
     if (file := download(request, tables(scores, by))) is not None:
         return file
     context = {

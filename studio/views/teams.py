@@ -11,8 +11,7 @@ from studio.forms import clean_or_refuse
 from studio.forms.teams import PageForm, TeamSearchForm
 from studio.models import Workspace
 from studio.problems import Problem
-from studio.run_problems import as_problems
-from studio.stores import store_of
+from studio.run_problems import reading
 from studio.teams import history_table, list_teams, read_history, teams_table
 
 
@@ -21,8 +20,7 @@ def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Every team that ever scored in the workspace."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = clean_or_refuse(TeamSearchForm, request.GET)
-    store = store_of(workspace)
-    with as_problems():
+    with reading(workspace) as store:
         table = {"teams": lambda: teams_table(store, wanted["q"], wanted["order"])}
         if (file := download(request, table)) is not None:
             return file
@@ -50,8 +48,8 @@ def team_detail(request: HttpRequest, slug: str, team: str) -> HttpResponseBase:
     """One team from run to run."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = clean_or_refuse(PageForm, request.GET)
-    store, now = store_of(workspace), timezone.now()
-    with as_problems():
+    now = timezone.now()
+    with reading(workspace) as store:
         if (file := download(request, {"runs": lambda: history_table(store, team, now)})) is not None:
             return file
         history = read_history(store, team, wanted["page"], now)
