@@ -16,6 +16,7 @@ from studio.attributing import Examined, attribute_workspace
 from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.prompts import Templates
 from studio.models.results import Basis, Found
+from studio.watching import Watch
 
 BEGUN = timezone.now() - timedelta(days=2)
 PLAIN = Templates(
@@ -184,3 +185,20 @@ def test_the_command_examines_every_workspace_and_says_what_it_did(
     assert said.getvalue() == "ws: 1 runs, 12 rounds examined\n"
     with pytest.raises(CommandError, match="nowhere is no registered workspace"):
         call_command("attribute", "nowhere")
+
+
+def test_the_watch_examines_only_what_has_changed(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    watch = Watch()
+    saved(prompt_set, person, PLAIN)
+    play(workspace, PLAIN)
+    assert watch.look() == 1
+    assert found(workspace) == [("exact", 1)]
+    assert watch.look() == 0
+    play(workspace, PLAIN, at=BEGUN + timedelta(hours=5))
+    assert watch.look() == 1
+    assert len(found(workspace)) == 2
+    Workspace.objects.update(archived=True)
+    saved(prompt_set, person, OTHER)
+    assert watch.look() == 0

@@ -23,6 +23,7 @@ from studio.jail import pool
 from studio.reconciling import reconcile
 from studio.server import AddressError, base_url, listen, prepare
 from studio.signin_link import remember_address, signin_link
+from studio.watching import Watch
 
 
 class Command(BaseCommand):
@@ -52,14 +53,18 @@ class Command(BaseCommand):
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
         from studio.wsgi import application
 
+        watch = Watch()
         serve = prepare(server, application, behind_proxy=settings.ENVIRONMENT.https)
         try:
             self._announce(server, browser=not options["no_browser"])
             # Beside the first page rather than before it.
             threading.Thread(target=pool().start, name="jail", daemon=True).start()
+            watch.start()
             serve()
         except KeyboardInterrupt:
             pass
+        finally:
+            watch.end()
         self.stdout.write("Stopped.")
 
     def _prepare(self, data: Path, demo: bool) -> None:

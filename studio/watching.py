@@ -1,0 +1,78 @@
+"""Beside the pages: where a workspace's database has changed, its new runs are examined."""
+
+import logging
+import os
+import threading
+from contextlib import suppress
+
+from django.db import DatabaseError, IntegrityError, connection
+from django.db.models import Max
+from django.utils import timezone
+
+from builder.leaderboard import database_path
+from studio.attributing import attribute_workspace
+from studio.models import PromptVersion, Workspace
+
+SECONDS = 10.0
+
+_log = logging.getLogger(__name__)
+
+_Seen = tuple[object, ...]
+
+
+class Watch:
+    """Remembers what it has seen: a look at a workspace in which nothing happens costs two stats."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, _Seen] = {}
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        """Look every few seconds, in a thread that ends with the process."""
+        threading.Thread(target=self._run, name="watch", daemon=True).start()
+
+    def end(self) -> None:
+        """Stop after the look that is under way."""
+        self._ended.set()
+
+    def look(self) -> int:
+        """Examine the workspaces that have changed since the last look; tells how many."""
+        newest = PromptVersion.objects.aggregate(newest=Max("pk"))["newest"]
+        looked = 0
+        for workspace in Workspace.objects.filter(archived=False):
+            state = (newest, *_stamps(workspace))
+            if self._seen.get(workspace.pk) != state:
+                # Another server of the same database may be at it; then one of the two has it.
+                with suppress(IntegrityError):
+                    attribute_workspace(workspace, timezone.now())
+                self._seen[workspace.pk] = state
+                looked += 1
+        return looked
+
+    def _run(self) -> None:
+        # The first page comes first.
+        pause = 1.0
+        while not self._ended.wait(pause):
+            pause = SECONDS
+            try:
+                self.look()
+            except DatabaseError as error:
+                _log.warning("The runs could not be examined: %s", error)
+            except Exception:
+                # Whatever is wrong with one look, the next one may do better.
+                _log.exception("The runs could not be examined")
+            finally:
+                connection.close()
+
+
+def _stamps(workspace: Workspace) -> _Seen:
+    """What tells two states of the database apart, without opening it."""
+    found: list[object] = []
+    path = str(database_path(workspace.folder))
+    for name in (path, f"{path}.wal"):
+        try:
+            status = os.stat(name)
+            found += [status.st_ino, status.st_size, status.st_mtime_ns]
+        except OSError:
+            found.append(None)
+    return tuple(found)
