@@ -13,7 +13,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
 
 from studio.problems import Problem
-from studio.views.errors import problem_page
+from studio.run_problems import BeingCopied
+from studio.views.errors import copying_page, problem_page
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -101,6 +102,8 @@ class Problems:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
+        if isinstance(exception, BeingCopied) and request.method == "GET":
+            return copying_page(request, exception)
         if isinstance(exception, Problem):
             return problem_page(request, exception.status, exception.what, exception.advice)
         return None

@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -12,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from builder.dialect import RankingOrder
-from builder.errors import DatabaseMissing, MissingColumn, MissingTable
+from builder.errors import MissingColumn, MissingTable
 from builder.leaderboard import (
     AggregationStore,
     Copying,
@@ -25,7 +24,7 @@ from builder.leaderboard import (
 )
 from studio.charts import Chart, Series, Words, line_chart, swatches
 from studio.language import reader_language
-from studio.runs import CURRENT_WITHIN, find_execution, length_of
+from studio.runs import find_execution, length_of
 from studio.templatetags.scores import score
 
 OrderName = Literal["mixseek", "contract"]
@@ -103,7 +102,6 @@ class RunPage:
 
 def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: datetime) -> RunPage | None:
     """The run; ``None`` where nobody knows it. Raises where nothing can be read; a missing part is told."""
-    _renew(store)
     execution = find_execution(store, execution_id, now)
     progress = tuple(store.progress([execution_id]))
     if execution is None:
@@ -139,11 +137,6 @@ def elapsed(execution: Execution, now: datetime) -> timedelta | None:
     if execution.started_at is None or end is None or end < execution.started_at:
         return None
     return end - execution.started_at
-
-
-def _renew(store: AggregationStore) -> None:
-    with suppress(DatabaseMissing):
-        store.refresh(wait=CURRENT_WITHIN)
 
 
 def _begun(execution_id: str, progress: Sequence[Progress], now: datetime) -> Execution:

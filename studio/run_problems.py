@@ -3,13 +3,22 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from builder.errors import DatabaseMissing, LeaderboardError, UnknownRun
+from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
 from builder.leaderboard import AggregationStore
 from studio.language import reader_language
 from studio.models import Workspace
 from studio.problems import Problem
-from studio.runs import CURRENT_WITHIN
+from studio.runs import CURRENT_WITHIN, FirstCopy
 from studio.stores import store_of
+
+
+class BeingCopied(Problem):
+    """The first copy of a database is on its way: the page comes by itself when it is there."""
+
+    def __init__(self, error: CopyUnderWay) -> None:
+        language = reader_language()
+        super().__init__(503, error.text(language), error.advice(language))
+        self.copy = FirstCopy(error.done, error.total)
 
 
 @contextmanager
@@ -28,6 +37,8 @@ def as_problems() -> Iterator[None]:
     """Whatever the store refuses inside ends the request with a page that says so."""
     try:
         yield
+    except CopyUnderWay as error:
+        raise BeingCopied(error) from error
     except LeaderboardError as error:
         language = reader_language()
         status = 404 if isinstance(error, UnknownRun | DatabaseMissing) else 503

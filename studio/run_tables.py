@@ -20,7 +20,8 @@ PROGRESS = (
 )  # fmt: skip
 ROUNDS = (
     "team_id", "team_name", "round_number", "score", "final_submission", "exit_reason", "started_at",
-    "ended_at", "submitted_at", "should_continue", "confidence", "reasoning", "submission_format", "submission",
+    "ended_at", "submitted_at", "should_continue", "confidence", "reasoning", "submission_format",
+    "submission",
 )  # fmt: skip
 METRICS = ("team_id", "team_name", "round_number", "metric", "score", "comment")
 

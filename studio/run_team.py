@@ -14,7 +14,6 @@ from builder.leaderboard import AggregationStore, Freshness, Gap, RoundRecord, S
 from studio.charts import Chart, Series, Words, line_chart
 from studio.markdown import MOST_CHARACTERS, markdown
 from studio.paging import Paging
-from studio.runs import CURRENT_WITHIN
 from studio.templatetags.scores import score
 
 ROUNDS_PER_PAGE = 10
@@ -93,7 +92,6 @@ def read_run_team(
     store: AggregationStore, execution_id: str, team_id: str, *, page: int, raw: bool, whole: int | None
 ) -> RunTeam:
     """Raises where the run or the team is unknown, or where nothing can be read."""
-    store.refresh(wait=CURRENT_WITHIN)
     records = tuple(store.rounds(execution_id, team_id))
     places = _places(store, execution_id)
     paging = Paging(page, len(records), ROUNDS_PER_PAGE)

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from studio import problems
 from studio.layout import theme_of
+from studio.run_problems import BeingCopied
 
 
 def problem_page(request: HttpRequest, status: int, what: str = "", advice: str = "") -> HttpResponse:
@@ -23,6 +24,13 @@ def problem_page(request: HttpRequest, status: int, what: str = "", advice: str 
         "layout_template": "base.html" if signed_in else "bare.html",
     }
     return render(request, "_problem.html" if part else "problem.html", context, status=status)
+
+
+def copying_page(request: HttpRequest, problem: BeingCopied) -> HttpResponse:
+    """202: how far the copy is; the page asks again and becomes the one that was wanted."""
+    if request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") != "main":
+        return problem_page(request, problem.status, problem.what, problem.advice)
+    return render(request, "runs/copying.html", {"copy": problem.copy}, status=202)
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -16,7 +16,7 @@ from studio.live import changed, is_poll, live_parts
 from studio.models import Workspace
 from studio.problems import Problem
 from studio.run_page import OrderName, elapsed, read_run
-from studio.run_problems import as_problems
+from studio.run_problems import reading
 from studio.run_tables import (
     executions_table,
     metrics_table,
@@ -27,7 +27,6 @@ from studio.run_tables import (
 )
 from studio.run_team import read_run_team
 from studio.runs import RunFilter, by_latest_write, read_runs
-from studio.stores import store_of
 
 RUNS_PER_PAGE = 50
 RUNS_PER_SECTION = 5
@@ -95,8 +94,8 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     order: OrderName = clean_or_refuse(RunForm, request.GET)["order"] or "mixseek"
-    now, store = timezone.now(), store_of(workspace)
-    with as_problems():
+    now = timezone.now()
+    with reading(workspace) as store:
         run = read_run(store, execution, order, now)
         if run is None:
             raise Problem(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
@@ -130,8 +129,7 @@ def run_team(request: HttpRequest, slug: str, execution: str, team: str) -> Http
     """Each round of one team: score and metrics, submission, judgment."""
     workspace = get_object_or_404(Workspace, slug=slug)
     form = clean_or_refuse(RunTeamForm, request.GET)
-    store = store_of(workspace)
-    with as_problems():
+    with reading(workspace) as store:
         page = read_run_team(
             store, execution, team, page=form["page"] or 1, raw=form["raw"], whole=form["whole"]
         )

@@ -12,6 +12,8 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from builder.errors import CopyUnderWay
+from builder.leaderboard import AggregationStore
 from builder.simulation import TASKS, Run, simulate
 from studio.models import Workspace
 from studio.views import runs as views
@@ -195,3 +197,22 @@ def test_a_database_that_vanishes_leaves_the_page_standing(
     assert rows(text(signed_in, "/workspaces/mine/runs/")) == 5
     (copy / "mixseek.db").unlink()
     assert "Nothing has run here yet" in text(signed_in, "/workspaces/mine/runs/")
+
+
+def test_a_first_copy_shows_its_progress_and_the_page_comes_by_itself(
+    demo: Path, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*arguments: object, **options: object) -> object:
+        raise CopyUnderWay("db-first-copy", done=250, total=1000, done_mb=0, total_mb=0)
+
+    for method in ("count_executions", "execution", "rounds"):
+        monkeypatch.setattr(AggregationStore, method, busy)
+    listed = text(signed_in, "/workspaces/research/runs/")
+    assert 'value="25"' in listed and "every 2s, live" in listed
+    assert "every 2s, live" in text(signed_in, "/runs/")
+    for url in ("/workspaces/research/runs/x/", "/workspaces/research/runs/x/teams/y/"):
+        answer = signed_in.get(url)
+        page = answer.content.decode()
+        assert answer.status_code == 202 and 'value="25"' in page and f'hx-get="{url}"' in page
+    part = signed_in.get("/workspaces/research/runs/x/", headers=HTMX | {"HX-Target": "live"})
+    assert part.status_code == 503 and "<html" not in part.content.decode()
