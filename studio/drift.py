@@ -169,8 +169,7 @@ def _line(state: PromptFileState) -> int:
 def _errors(state: PromptFileState) -> list[dict[str, Any]]:
     return [
         {"line": each.line, "column": each.column, "code": each.code, "message": each.text()}
-        for each in state.problems
-        if each.severity == "error" and state.kind == "broken"
+        for each in state.errors
     ]
 
 

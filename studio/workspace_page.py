@@ -39,7 +39,7 @@ class WorkspacePage:
     @property
     def problems(self) -> Sequence[FileProblem]:
         """What is wrong with the templates; a file that cannot be read at all says so in its health."""
-        return [each for each in self.state.problems if each.severity == "error"][:PROBLEMS_SHOWN]
+        return self.state.errors[:PROBLEMS_SHOWN]
 
 
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:

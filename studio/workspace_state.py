@@ -76,6 +76,11 @@ class PromptFileState:
         )
 
     @property
+    def errors(self) -> tuple[FileProblem, ...]:
+        """What keeps MixSeek from using the templates; that one is missing does not, for it has defaults."""
+        return _errors_in(self.problems)
+
+    @property
     def in_step(self) -> bool:
         """Whether there is nothing to do: what is followed is there, or nothing is followed at all."""
         return self.kind == "in_sync" or (
@@ -305,10 +310,13 @@ def _kind(
         return "missing"
     if version is not None:
         return "in_sync" if label is None or version.pk == label.version_id else "behind"
-    # That a field is missing is no error to MixSeek, which has its defaults.
-    if any(each.severity == "error" and each.code != MISSING_FIELD for each in problems):
+    if _errors_in(problems):
         return "broken"
     return "edited" if last_export is not None else "unknown"
+
+
+def _errors_in(problems: Sequence[FileProblem]) -> tuple[FileProblem, ...]:
+    return tuple(each for each in problems if each.severity == "error" and each.code != MISSING_FIELD)
 
 
 def _health(look: _Look, error: BuilderError | None) -> list[Health]:
