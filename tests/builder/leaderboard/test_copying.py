@@ -154,3 +154,44 @@ def _leads_to(name: str, path: Path) -> bool:
 def test_no_descriptor_of_the_original_stays_open(database: Path, tmp_path: Path, open_store: Open) -> None:
     assert open_store(database).executions()
     assert not [name for name in os.listdir("/proc/self/fd") if _leads_to(name, database)]
+
+
+@pytest.mark.parametrize("what", ["mixseek.db", "mixseek.db.wal"])
+def test_a_link_out_of_the_allowed_folders_is_refused(
+    what: str, played: Played, tmp_path: Path, open_store: Open
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    file = played.path / what
+    (outside / what).write_bytes(file.read_bytes() if file.exists() else b"log")
+    file.unlink(missing_ok=True)
+    file.symlink_to(outside / what)
+    with pytest.raises(LeaderboardError, match="lies outside the folders that may be read") as caught:
+        open_store(played.path, roots=[played.path]).executions()
+    assert str(outside / what) in str(caught.value)
+    assert "許可されたフォルダの外" in caught.value.text("ja")
+
+
+def test_a_link_within_the_allowed_folders_is_followed(
+    played: Played, tmp_path: Path, open_store: Open
+) -> None:
+    database = played.path / "mixseek.db"
+    (tmp_path / "volume").mkdir()
+    database.rename(tmp_path / "volume" / "mixseek.db")
+    database.symlink_to(tmp_path / "volume" / "mixseek.db")
+    # The roots, too, may be named by a link.
+    (tmp_path / "root").symlink_to(tmp_path)
+    assert len(open_store(played.path, roots=[tmp_path / "root"]).executions()) == 5
+
+
+def test_a_copy_from_when_more_was_allowed_is_not_shown(
+    played: Played, tmp_path: Path, open_store: Open
+) -> None:
+    (tmp_path / "link").mkdir()
+    (tmp_path / "link" / "mixseek.db").symlink_to(played.path / "mixseek.db")
+    assert open_store(tmp_path / "link", roots=[tmp_path]).executions()
+    with pytest.raises(LeaderboardError, match="lies outside"):
+        open_store(tmp_path / "link", roots=[tmp_path / "link"]).executions()
+    # A folder whose name merely begins alike is another one.
+    with pytest.raises(LeaderboardError, match="lies outside"):
+        open_store(tmp_path / "link", roots=[Path(str(played.path)[:-1])]).executions()

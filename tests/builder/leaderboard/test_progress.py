@@ -1,10 +1,12 @@
 import json
-from datetime import UTC, datetime
+import os
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from builder.leaderboard import read_progress
+from builder.leaderboard import Progress, progress, read_progress
+from builder.leaderboard.progress import ProgressFolder
 from tests.builder.leaderboard.conftest import Played
 
 
@@ -44,3 +46,73 @@ def test_a_team_id_may_hold_dots(tmp_path: Path) -> None:
     (team,) = read_progress(tmp_path, ["e"])
     assert (team.team_id, team.team_name) == ("a.b", "a.b")
     assert team.updated_at == datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def _report(logs: Path, execution: str, updated: datetime, written: datetime) -> Path:
+    file = logs / f"{execution}.t.progress.json"
+    file.write_text(
+        json.dumps(
+            {
+                "execution_id": execution,
+                "team_id": "t",
+                "status": "running",
+                "updated_at": updated.isoformat(),
+            }
+        )
+    )
+    os.utime(file, (written.timestamp(), written.timestamp()))
+    return file
+
+
+def test_only_recent_reports_of_unfinished_executions_are_signs_of_life(tmp_path: Path) -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    since = now - timedelta(minutes=15)
+    recently, long_ago = now - timedelta(minutes=1), now - timedelta(days=3)
+    _report(tmp_path, "alive", recently, recently)
+    _report(tmp_path, "finished", recently, recently)
+    # Its folder was copied here: the file is new, what it says is not.
+    _report(tmp_path, "copied", long_ago, now)
+    _report(tmp_path, "killed", long_ago, long_ago)
+    (tmp_path / "other.log").write_text("x")
+    folder = ProgressFolder(tmp_path)
+    for _ in range(2):
+        assert folder.alive(since, frozenset({"finished"})) == ["alive"]
+    assert folder.alive(since) == ["alive", "finished"]
+    assert folder.alive(since + timedelta(hours=1)) == []
+
+
+def test_files_of_runs_long_over_are_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    for number in range(50):
+        _report(tmp_path, f"old-{number}", now - timedelta(days=9), now - timedelta(days=9))
+    _report(tmp_path, "alive", now, now)
+    opened: list[str] = []
+    real = progress._read
+
+    def noting(path: Path) -> Progress | None:
+        opened.append(path.name)
+        return real(path)
+
+    monkeypatch.setattr(progress, "_read", noting)
+    assert ProgressFolder(tmp_path).alive(now - timedelta(minutes=15)) == ["alive"]
+    assert opened == ["alive.t.progress.json"]
+
+
+def test_new_and_rewritten_and_removed_files_are_noticed(tmp_path: Path) -> None:
+    now = datetime(2026, 5, 1, 12, tzinfo=UTC)
+    since = now - timedelta(minutes=15)
+    folder = ProgressFolder(tmp_path)
+    assert folder.alive(since) == []
+    first = _report(tmp_path, "first", now, now)
+    # The folder's time stands still, as within one tick of a coarse clock.
+    os.utime(tmp_path, (now.timestamp(), now.timestamp()))
+    assert folder.alive(since) == ["first"]
+    second = _report(tmp_path, "second", now, now)
+    assert folder.alive(since) == ["first", "second"]
+    second.unlink()
+    assert folder.alive(since) == ["first"]
+    content = first.read_text().replace(now.isoformat(), (now - timedelta(hours=1)).isoformat())
+    first.write_text(content)
+    assert folder.alive(since) == []
+    (team,) = folder.read(["first"])
+    assert team.updated_at == now - timedelta(hours=1)
