@@ -14,10 +14,14 @@ from django.test import Client
 
 from studio.models import Draft, DraftCopy, PromptSet, Upload
 from studio.models.drafts import CopyReason
+from studio.stored_names import StoredNameConverter
+from tests.studio import odd_workspace as odd
 from tests.studio.bad_requests import BadRequest, bad_requests
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context, make_set, sent
 from tests.studio.incoming_files import make_workspace, toml
+
+RUNS = [StoredNameConverter().to_url(each) for each in (odd.EXECUTION, odd.OTHER_METRICS, odd.GOING_ON)]
 
 
 @pytest.fixture
@@ -29,6 +33,7 @@ def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
     settings.STUDIO_WORKSPACE_ROOTS = (tmp_path,)
     data = toml().encode()
     workspace = make_workspace(tmp_path / "set", data, slug="set")
+    odd.make_odd_workspace(tmp_path / "set")
     other = User.objects.create_user("ken")
     make_set(person)
     make_context("start")
@@ -60,6 +65,13 @@ def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
         "old": ["1", "draft"],
         "new": ["1", "draft"],
         "dialect": ["mixseek", "english"],
+        **dict.fromkeys(("execution", "first", "second"), RUNS),
+        "team": ["plain", "wild", "~", StoredNameConverter().to_url(odd.TEAM)],
+        "state": ["running", "completed"],
+        "order": ["mixseek", "contract"],
+        "page": ["1", "9"],
+        "format": ["csv", "json"],
+        "table": ["ranking", "scores", "rounds", "metrics", "runs"],
     }
 
 
