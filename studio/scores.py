@@ -83,7 +83,7 @@ def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
         values: tuple[float | None, ...] = ()
         if of == "best" and scores.count <= MOST_DOTS:
             values = tuple(run.best_score for run in store.across.team_history(team.team_id))
-        groups.append(ScoreGroup(team.team_id, team.name, scores, values))
+        groups.append(ScoreGroup(team.team_id, team.name or "–", scores, values))
     return tuple(groups)
 
 

@@ -11,7 +11,7 @@ from studio.charts.scale import Scale, scale
 from studio.charts.svg import WIDTH, Chart, Words, drawing, line, shortened, tag, text
 from studio.templatetags.scores import score
 
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM, _BOX = 300.0, 56.0, 24.0, 22.0, 46.0, 44.0
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM, _BOX = 306.0, 56.0, 34.0, 28.0, 46.0, 44.0
 _ROW_LEFT, _ROW_RIGHT, _ROW_TOP, _ROW = 176.0, 76.0, 12.0, 34.0
 _NAME_ROOM = 22
 
