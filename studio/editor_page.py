@@ -4,16 +4,19 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from builder.defaults import DEFAULT_TEMPLATES
-from builder.errors import JailError, Superseded
+from builder.errors import JailError, LimitExceeded, Superseded
+from builder.problems import errors_in
 from builder.variables import KINDS, VARIABLES, PromptKind, field_name
 from studio.editor_words import editor_words
 from studio.findings import Finding
 from studio.forms.editor_view import EditorView
+from studio.jail import pool
 from studio.language import reader_language
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.models.drafts import CopyReason, SentDraft
@@ -56,6 +59,8 @@ class EditorPage:
     preview: Preview | None = None
     findings: Sequence[Finding] = ()
     """Why the last save was refused."""
+    elsewhere: Sequence[Finding] = ()
+    """Errors of the templates in the other tabs."""
     message_error: str = ""
 
     @property
@@ -101,10 +106,20 @@ class EditorPage:
 
     @property
     def all_findings(self) -> list[Finding]:
-        """Those of a refused save first, then the preview's own."""
+        """Those of a refused save first, then the preview's own, then those of the other templates."""
         known = {(each.kind, each.code, each.line) for each in self.findings}
-        more = self.preview.findings if self.preview else ()
+        more = [*(self.preview.findings if self.preview else ()), *self.elsewhere]
         return [*self.findings, *(each for each in more if (each.kind, each.code, each.line) not in known)]
+
+    @property
+    def elsewhere_json(self) -> str:
+        """For the gutters of the editors that are not shown: the problems of each template."""
+        shown = self.preview.kind if self.preview else self.kind
+        found: dict[PromptKind, list[dict[str, Any]]] = {}
+        for each in self.all_findings:
+            if each.kind != shown:
+                found.setdefault(each.kind, []).append(each.as_json)
+        return json.dumps(found, ensure_ascii=False)
 
 
 def open_editor(prompt_set: PromptSet, person: User, view: EditorView) -> EditorPage:
@@ -130,7 +145,7 @@ def editor_with(prompt_set: PromptSet, person: User, view: EditorView, sent: Sen
 
 
 def with_preview(page: EditorPage, person: User) -> EditorPage:
-    """The page with what the shown template gives."""
+    """The page with what the shown template gives, and what is wrong with the others."""
     text = page.sent.templates.by_kind[page.kind]
     topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
     try:
@@ -140,7 +155,25 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
         )
     except Superseded:
         return page
-    return replace(page, preview=shown)
+    return replace(page, preview=shown, elsewhere=() if shown.refusal else _elsewhere(page, str(person.pk)))
+
+
+def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
+    """Errors of the templates that are not shown; what a version holds has none."""
+    saved = page.saved.templates.by_kind if page.saved else {}
+    found: list[Finding] = []
+    for kind, text in page.sent.templates.by_kind.items():
+        if kind == page.kind or text == saved.get(kind):
+            continue
+        try:
+            problems = pool().check(kind, text, owner=owner)
+        except LimitExceeded as stop:
+            found.append(Finding.of_error(kind, stop))
+        except JailError:
+            break
+        else:
+            found += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
+    return found
 
 
 def not_saved(

@@ -6,6 +6,7 @@ import { mount } from "./editor/mount.js";
 import { parse } from "./editor/page.js";
 import { preview } from "./editor/preview.js";
 import { applySuggestion, goToLine, goToProblem, showProblems } from "./editor/problems.js";
+import { problemList } from "./editor/problem_list.js";
 import { restore } from "./editor/restore.js";
 import { saving } from "./editor/save.js";
 import { splitter } from "./editor/splitter.js";
@@ -56,7 +57,10 @@ function open(form) {
     for (const kind of panels.kinds) {
       panels.count(kind, document.querySelectorAll(`#problems .finding.error[data-kind="${kind}"]`).length);
     }
-    found(element.dataset.kind, problems, doc, { mapPos: (place) => place });
+    const asTheyAre = { mapPos: (place) => place };
+    found(element.dataset.kind, problems, doc, asTheyAre);
+    const elsewhere = JSON.parse(document.getElementById("problems").dataset.elsewhere || "{}");
+    for (const [kind, list] of Object.entries(elsewhere)) found(kind, list, editors.get(kind).view.state.doc, asTheyAre);
   }
 
   const save = saving(form, drafts, line, (kind) => {
@@ -119,6 +123,7 @@ function open(form) {
     if (!same) location.reload();
   });
 
+  problemList(form);
   splitter(form.querySelector("[data-splitter]"));
   readPage();
   // The answer to a plain form's preview, sent before the scripts were there: nothing of it is stored yet.

@@ -121,6 +121,26 @@ def test_of_one_line_the_errors_come_first_and_names_stand_as_code(editor: Edito
     expect(editor.page.locator(".cm-tooltip-lint")).to_have_count(0)
 
 
+def test_errors_of_another_template_stay_in_the_list_until_they_are_mended(editor: EditorPage) -> None:
+    editor.page.get_by_role("tab", name="Evaluator").click()
+    editor.write("Judge:\n{{ submision }}\n")
+    expect(editor.problems).to_contain_text("Evaluator · Line 2")
+    editor.expect_kept()
+    editor.page.goto(FIRST_PLACE)
+    editor.wait_until_ready()
+    for _ in range(2):
+        expect(editor.problems).to_contain_text("Evaluator · Line 2")
+        expect(editor.page.get_by_role("tab", name="Evaluator")).to_contain_text("1")
+        editor.write("Round {{ round_number }}\n")
+        expect(editor.prompt).to_have_text("Round 2")
+    editor.page.goto(FIRST_PLACE)  # its editor was not shown yet
+    editor.wait_until_ready()
+    editor.problems.get_by_role("button", name="Write submission").click()
+    expect(editor.problems).to_have_count(0)
+    expect(editor.page.locator("#problems")).to_contain_text("No problems found.")
+    assert editor.text("evaluator_user_prompt") == "Judge:\n{{ submission }}\n"
+
+
 def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:
     editor.page.keyboard.press("Alt+3")
     expect(editor.page.get_by_role("tab", name="Judgment")).to_have_attribute("aria-selected", "true")

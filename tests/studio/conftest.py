@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import translation
 
 import studio.conflicts
+import studio.editor_page
 import studio.examinations
 import studio.export_plan
 import studio.saving
@@ -73,7 +74,8 @@ def odd_one(db: None, odd_folder: Path) -> Workspace:
 def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
-        for module in (studio.conflicts, studio.examinations, studio.export_plan, studio.saving):
+        users = (studio.conflicts, studio.editor_page, studio.examinations, studio.export_plan, studio.saving)
+        for module in users:
             monkeypatch.setattr(module, "pool", lambda: own)
         studio.examinations.forget()
         yield own

@@ -130,6 +130,17 @@ def test_what_stores_or_renders_takes_a_post_with_its_token_only(prompt_set: Pro
     assert Draft.objects.count() == 0
 
 
+def test_errors_of_the_other_templates_are_told_on_opening(prompt_set: PromptSet, signed_in: Client) -> None:
+    sent = fields(judgment_user_prompt="x\n{{ nothing }}\n", evaluator_user_prompt="{{ submission|upper }}\n")
+    signed_in.post("/prompts/set/draft/", sent)
+    for text in (page(signed_in), signed_in.post("/prompts/set/preview/", sent).content.decode()):
+        listed = text.partition('id="problems"')[2]
+        assert re.findall(r'class="finding (\w+)" data-line="(\d+)" data-kind="(\w+)"', listed) == [
+            ("error", "2", "judgment")
+        ]
+        assert '<pre class="prompt"' in text  # the template that is shown has a prompt all the same
+
+
 def test_what_a_person_wrote_is_text_on_the_page(prompt_set: PromptSet, signed_in: Client) -> None:
     evil = "</textarea><script>alert(1)</script>\n"
     signed_in.post("/prompts/set/draft/", fields(team=evil, message='"><script>alert(2)</script>'))

@@ -147,7 +147,7 @@ def test_a_studio_too_busy_for_the_whole_trial_does_not_blame_the_text(
     page = answer.content.decode()
     assert answer.status_code == 503 and PromptVersion.objects.count() == 1
     assert "The studio was too busy to try this text" in page and "Try again in a moment." in page
-    assert "time limit" not in page and "No problems found." in page
+    assert "time limit" not in page and "Not checked just now." in page
     assert Draft.objects.get().team_user_prompt == "changed\n"
 
 
