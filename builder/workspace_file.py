@@ -25,7 +25,9 @@ from builder.workspace_folder import LINK, TEMPORARY, exchange, lock, opened, re
 
 Step = Literal["locked", "compared", "written", "synced", "compared-again", "replaced", "folder-synced"]
 STEPS: tuple[Step, ...] = get_args(Step)
-"""The steps of ``replace``, in order; a process may die after each of them. ``remove`` has some of them."""
+"""The steps of ``replace``, in order; a process may die after each of them."""
+REMOVE_STEPS: tuple[Step, ...] = ("locked", "compared", "replaced", "folder-synced")
+"""Those of ``remove``."""
 
 PROMPT_FILE = Path("configs/prompt_builder.toml")
 ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")

@@ -1,5 +1,6 @@
 """Exports write a file whole and never over an edit; intents and receipts tell what became of them."""
 
+import resource
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -8,9 +9,11 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import DatabaseError
 
 from builder.jail import JailPool
 from builder.workspace_file import turn
+from studio.export_plan import hash_of
 from studio.exporting import STEPS, CannotUndo, Order, confirm, plan, reconcile, undo
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
 from studio.models.exports import Outcome
@@ -291,6 +294,75 @@ def test_a_workspace_that_left_the_roots_is_refused(
     settings.STUDIO_WORKSPACE_ROOTS = (root / "elsewhere",)
     assert export(version(research, 3), seen, by=person) == [("mine", "failed")]
     assert content(workspace) == file_of(templates("one"))
+
+
+@pytest.mark.parametrize("step", [*STEPS[: STEPS.index("replaced")]])
+def test_a_link_that_takes_the_files_place_in_between_is_left_alone(
+    workspace: Workspace, research: PromptSet, person: User, root: Path, step: str
+) -> None:
+    away = root / "away.toml"
+    away.write_bytes(b"elsewhere")
+
+    def swap(told: str) -> None:
+        if told == step:
+            prompt_file(workspace.folder).unlink()
+            prompt_file(workspace.folder).symlink_to(away)
+
+    assert export(version(research, 3), order(workspace), by=person, on_step=swap) == [("mine", "failed")]
+    assert Export.objects.get().receipt.error_code == "file-link"
+    assert away.read_bytes() == b"elsewhere" and prompt_file(workspace.folder).is_symlink()
+
+
+@pytest.mark.parametrize("step", [*STEPS[: STEPS.index("replaced")]])
+def test_an_edit_in_between_is_left_alone(
+    workspace: Workspace, research: PromptSet, person: User, step: str
+) -> None:
+    def edit(told: str) -> None:
+        if told == step:
+            prompt_file(workspace.folder).write_bytes(b"edited")
+
+    assert export(version(research, 3), order(workspace), by=person, on_step=edit) == [("mine", "failed")]
+    receipt = Export.objects.get().receipt
+    assert (receipt.error_code, receipt.hash_found) == ("file-changed", hash_of(b"edited"))
+    assert content(workspace) == b"edited"
+
+
+def test_a_file_that_may_not_grow_stays_and_the_next_one_is_written(
+    workspace: Workspace, root: Path, research: PromptSet, person: User
+) -> None:
+    other = make_workspace(root / "other", word="one")
+    limits, told = resource.getrlimit(resource.RLIMIT_FSIZE), list[str]()
+
+    def limit(step: str) -> None:
+        # For the first file alone, and not while the database writes.
+        told.append(step)
+        small = step == "compared" and told.count(step) == 1
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100 if small else limits[0], limits[1]))
+
+    found = export(version(research, 3), order(workspace), order(other), by=person, on_step=limit)
+    assert found == [("mine", "failed"), ("other", "written")]
+    assert ExportReceipt.objects.get(outcome="failed").error_code == "file-unwritable"
+    assert content(workspace) == file_of(templates("one"))
+
+
+def test_a_receipt_that_the_database_refuses_is_mended_later(
+    workspace: Workspace, root: Path, research: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, batch = make_workspace(root / "other", word="one"), uuid4()
+    create = ExportReceipt.objects.create
+
+    def refuse(**fields: Any) -> ExportReceipt:
+        if fields["export"].workspace == workspace:
+            raise DatabaseError("disk full")
+        made: ExportReceipt = create(**fields)
+        return made
+
+    monkeypatch.setattr(ExportReceipt.objects, "create", refuse)
+    confirm(version(research, 3), [order(workspace), order(other)], batch=batch, by=person, at=NOW)
+    monkeypatch.undo()
+    assert [each.export.workspace.slug for each in ExportReceipt.objects.all()] == ["other"]
+    reconcile(NOW)
+    assert outcomes(batch) == [("mine", "written"), ("other", "written")]
 
 
 # --- the way back ------------------------------------------------------------------------
