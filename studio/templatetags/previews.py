@@ -1,4 +1,7 @@
-"""The parts of a preview with many small pieces, made in one go: it is rendered at every pause."""
+"""The parts of a preview with many small pieces, made in one go: it is rendered at every pause.
+
+Sentences stand outside of the f-strings: what collects them for translation does not look into those.
+"""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -52,16 +55,17 @@ def figures(preview: Preview) -> SafeString:
     tokens = ngettext("%(count)s token", "%(count)s tokens", counted.tokens) % {
         "count": localize(counted.tokens)
     }
-    tokenizer = escape(counted.tokenizer)
+    tokenizer, about = escape(counted.tokenizer), _("The dialect its prompts are rendered in")
     sample = ""
     if preview.shows_sample_time:
         why = _("So that two previews can be compared, `current_datetime` is always this.")
-        sample = f'\n  <span class="soft" title="{escape(why)}">{escape(_("sample time"))}</span>'
+        said = _("sample time")
+        sample = f'\n  <span class="soft" title="{escape(why)}">{escape(said)}</span>'
     return mark_safe(
         f'<p class="figures">\n  <span class="num">{escape(characters)}</span>\n'
         f'  <span class="num" title="{tokenizer}">{"" if counted.exact else "≈ "}{escape(tokens)}'
         f' <span class="soft">({tokenizer})</span></span>\n'
-        f'  <span class="tag plain" title="{escape(_("The dialect its prompts are rendered in"))}">'
+        f'  <span class="tag plain" title="{escape(about)}">'
         f"{escape(preview.dialect.name)}</span>{sample}\n</p>"
     )
 
@@ -73,14 +77,15 @@ def changes(change: Change | None) -> SafeString:
         return SafeString("")
     version = {"number": change.version}
     if change.template_changed and change.prompt_changed:
+        since, lines, rows = _("Since v%(number)s") % version, _("lines"), _("What changed in the prompt")
         return mark_safe(
             '<details class="changes" id="changes" data-keep-open>\n'
-            f"  <summary>{escape(_('Since v%(number)s') % version)}\n"
+            f"  <summary>{escape(since)}\n"
             f'    <span class="count added num">+{change.added}</span>'
             f' <span class="count removed num">−{change.removed}</span>\n'
-            f'    <span class="soft">{escape(_("lines"))}</span></summary>\n'
+            f'    <span class="soft">{escape(lines)}</span></summary>\n'
             '  <div class="change-rows" tabindex="0" role="region"'
-            f' aria-label="{escape(_("What changed in the prompt"))}">\n'
+            f' aria-label="{escape(rows)}">\n'
             f"  {''.join(_rows(change))}\n  </div>\n</details>"
         )
     if not change.template_changed:
