@@ -22,6 +22,8 @@ PAGES = {
     "/prompts/research-team/compare/3...4": 200,
     "/prompts/research-team/compare/4...5?rendered=on&context=no-ranking": 200,
     "/prompts/research-team/compare/5...draft": 404,
+    "/prompts/research-team/export/?version=3&workspace=research&workspace=research-lab": 200,
+    "/exports/": 200,
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,
     "/contexts/braces-html-emoji/": 200,

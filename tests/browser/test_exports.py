@@ -1,0 +1,69 @@
+"""An edit is overwritten knowingly and brought back, with scripts and without."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
+
+from studio.models import Export, PromptSet, Workspace
+from studio.models.signin import issue_link_token
+from tests.browser.conftest import Watch
+from tests.studio.exports import prompt_file
+
+PLAN = "/prompts/research-team/export/?version=3&workspace=research-lab"
+
+
+@pytest.fixture
+def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
+    """A signed-in page of a browser that runs no scripts."""
+    context = browser.new_context(
+        base_url=server, java_script_enabled=False, locale="en-US", viewport={"width": 1280, "height": 800}
+    )
+    watch.attach(context)
+    page = context.new_page()
+    page.goto(reverse("signin-link", args=[issue_link_token()]))
+    yield page
+    context.close()
+
+
+def overwrite_and_undo(page: Page) -> None:
+    file = prompt_file(Workspace.objects.get(slug="research-lab").folder)
+    edit = file.read_bytes()
+    known = PromptSet.objects.get(slug="research-team").revision
+    page.goto(PLAN)
+    page.get_by_label(re.compile("Overwrite it; the edit is kept as a version")).check()
+    page.get_by_role("button", name="Export v3", exact=True).click()
+    receipt = page.locator(".export-receipt")
+    expect(receipt).to_contain_text("The file holds this version now.")
+    assert file.read_bytes() != edit
+    receipt.get_by_role("link", name="Undo…").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo an export")
+    expect(page.locator("table.diff ins").first).to_be_visible()
+    page.get_by_role("button", name="Undo the export").click()
+    expect(page.locator(".export-receipt")).to_contain_text("again what it was before, to the byte")
+    assert file.read_bytes() == edit
+    kept = Export.objects.filter(undoes=None).latest("pk").kept_as
+    assert kept is not None and kept.number >= known
+
+
+def test_an_edit_is_overwritten_knowingly_and_brought_back(page: Page) -> None:
+    overwrite_and_undo(page)
+    # The edit is a version by now, so that nothing has to be ticked any more; lines unfold where they are.
+    page.goto(PLAN)
+    expect(page.locator("#research-lab .panel-head")).to_contain_text("Will change")
+    rows = page.locator("#research-lab table.diff tr")
+    before = rows.count()
+    page.locator("#research-lab .held a").first.click()
+    expect(page.locator("#research-lab table.diff td.n").first).to_have_text("1")
+    assert rows.count() > before
+
+
+def test_the_same_without_scripts(plain: Page) -> None:
+    file = prompt_file(Workspace.objects.get(slug="research-lab").folder)
+    file.write_text(file.read_text().replace("# ラウンド", "# ROUND"))
+    overwrite_and_undo(plain)
+    plain.goto(PLAN)
+    plain.locator("#research-lab .held a").first.click()
+    expect(plain.locator("#research-lab table.diff td.n").first).to_have_text("1")
