@@ -137,24 +137,29 @@ def test_templates_that_the_file_does_not_have_stay_or_are_mixseeks_defaults(
     assert PromptVersion.objects.get(number=2).templates == EDITED
 
 
+UNREADABLE: list[tuple[bytes, str]] = [
+    (b"\n\n# nothing\n", "None of the three templates is in this file."),
+    (b"[prompt_builder]\nteam_user_promt = 'a'\n", "Did you mean prompt_builder.team_user_prompt?"),
+    (b'[prompt_builder]\nteam_user_prompt = "abc\n', "Line 2: not valid TOML:"),
+    (b"prompt_builder = 3\n", "Line 1: prompt_builder must be a table of its own, but is a TOML integer"),
+    ("[prompt_builder]\nteam_user_prompt = '日本語'\n".encode("cp932"), "Line 2: the file is not UTF-8"),
+    (b"\xff\xfe\x00\xd8a", "which MixSeek cannot read"),
+    (b"<script>alert(1)</script>", "Line 1: not valid TOML"),
+]
+ALSO_UNREADABLE: list[tuple[bytes, str]] = [
+    (b"[[prompt_builder]]\nteam_user_prompt = 'a'\n", "but is a TOML array"),
+    (b"[prompt_builder]\n\nteam_user_prompt = 3\n", "Line 3: team_user_prompt must be a string"),
+    (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Line 1: the file is not UTF-8"),
+    (b"\0" * 500, "Line 1: not valid TOML"),
+    ("[prompt_builder]\n".encode("utf-16-le"), "Line 1: not valid TOML"),
+    (b"a = " + b"[" * 5000, "nested too deeply"),
+]
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
-    [
-        (b"\n\n# nothing\n", "None of the three templates is in this file."),
-        (b"[prompt_builder]\nteam_user_promt = 'a'\n", "Did you mean prompt_builder.team_user_prompt?"),
-        (b'[prompt_builder]\nteam_user_prompt = "abc\n', "Line 2: not valid TOML:"),
-        (b"prompt_builder = 3\n", "Line 1: prompt_builder must be a table of its own, but is a TOML integer"),
-        (b"[[prompt_builder]]\nteam_user_prompt = 'a'\n", "but is a TOML array"),
-        (b"[prompt_builder]\n\nteam_user_prompt = 3\n", "Line 3: team_user_prompt must be a string"),
-        ("[prompt_builder]\nteam_user_prompt = '日本語'\n".encode("cp932"), "Line 2: the file is not UTF-8"),
-        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "Line 1: the file is not UTF-8"),
-        (b"\0" * 500, "Line 1: not valid TOML"),
-        ("[prompt_builder]\n".encode("utf-16-le"), "Line 1: not valid TOML"),
-        (b"\xff\xfe\x00\xd8a", "which MixSeek cannot read"),
-        (b"a = " + b"[" * 5000, "nested too deeply"),
-        (b"<script>alert(1)</script>", "Line 1: not valid TOML"),
-    ],
-)  # fmt: skip
+    [*UNREADABLE, *(pytest.param(*each, marks=pytest.mark.slow) for each in ALSO_UNREADABLE)],
+)
 def test_what_cannot_be_read_is_refused_with_a_sentence(
     signed_in: Client, prompt_set: PromptSet, data: bytes, words: str
 ) -> None:
@@ -223,6 +228,7 @@ def test_what_fails_in_a_sample_context_cannot_become_a_version(
     assert PromptVersion.objects.count() == 1 and PromptSet.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_too_long_a_template_is_refused_and_no_draft_is_offered(
     signed_in: Client, prompt_set: PromptSet
 ) -> None:
@@ -233,6 +239,7 @@ def test_too_long_a_template_is_refused_and_no_draft_is_offered(
     assert confirm(signed_in, address, into="draft")[0] == 422
 
 
+@pytest.mark.slow
 def test_thousands_of_foreign_keys_are_counted_and_not_all_shown(
     signed_in: Client, prompt_set: PromptSet
 ) -> None:
@@ -352,7 +359,11 @@ def test_the_page_offers_sets_and_workspaces(signed_in: Client, prompt_set: Prom
     [
         ({}, "Choose a file first."),
         ({"file": SimpleUploadedFile("a.toml", b"")}, "The file is empty."),
-        ({"file": SimpleUploadedFile("a.toml", b"x" * (2 * 1024 * 1024 + 1))}, "larger than 2.0\xa0MB"),
+        pytest.param(
+            {"file": SimpleUploadedFile("a.toml", b"x" * (2 * 1024 * 1024 + 1))},
+            "larger than 2.0\xa0MB",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_an_upload_that_is_none_is_told_at_its_field(
@@ -363,6 +374,7 @@ def test_an_upload_that_is_none_is_told_at_its_field(
     assert not Upload.objects.exists()
 
 
+@pytest.mark.slow
 def test_a_huge_upload_is_refused_before_it_is_read(signed_in: Client) -> None:
     answer = signed_in.post("/prompts/import/", {"file": SimpleUploadedFile("a", b"x" * MOST_BYTES)})
     assert answer.status_code == 413 and "larger than the studio accepts" in answer.content.decode()
@@ -373,6 +385,7 @@ def _multipart(disposition: bytes, content: bytes) -> bytes:
     return head + content + b"\r\n--x--\r\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("disposition", "name"),
     [
@@ -396,6 +409,7 @@ def test_odd_file_names_are_only_names(signed_in: Client, disposition: bytes, na
     assert "<b>.toml" not in page and "..." not in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "disposition",
     [
