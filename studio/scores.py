@@ -19,8 +19,8 @@ from studio.templatetags.scores import score
 MOST_GROUPS = 20
 """Rows of a chart: the teams that ran most often, or the latest runs."""
 TEAMS_OFFERED = 200
-MOST_DOTS = 250
-"""Values of a row that are drawn one by one."""
+
+_NONE = Distribution(0)
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,6 @@ class ScoreGroup:
     key: str
     name: str
     scores: Distribution
-    values: tuple[float | None, ...] = ()
-    """All of them, where they are few enough to be drawn one by one."""
     run: Execution | None = None
 
 
@@ -77,41 +75,19 @@ def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | N
 
 
 def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
-    groups = []
-    for team in store.across.teams(order="executions", limit=MOST_GROUPS):
-        scores = store.across.distribution(of=of, team_id=team.team_id)
-        values: tuple[float | None, ...] = ()
-        if of == "best" and scores.count <= MOST_DOTS:
-            values = tuple(run.best_score for run in store.across.team_history(team.team_id))
-        groups.append(ScoreGroup(team.team_id, team.name or "–", scores, values))
-    return tuple(groups)
+    teams = store.across.teams(order="executions", limit=MOST_GROUPS)
+    found = store.across.spreads("team", [team.team_id for team in teams], of=of)
+    return tuple(ScoreGroup(team.team_id, team.name or "–", found.get(team.team_id, _NONE)) for team in teams)
 
 
 def _by_run(
     store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime
 ) -> tuple[ScoreGroup, ...]:
-    groups = []
-    for run in store.executions(team=team_id, limit=MOST_GROUPS, now=now):
-        scores = store.across.distribution(of=of, execution_id=run.execution_id, team_id=team_id)
-        values: tuple[float | None, ...] = ()
-        if scores.count <= MOST_DOTS:
-            values = _values(store, of, run.execution_id, team_id)
-        groups.append(ScoreGroup(run.execution_id, _run_name(run), scores, values, run))
-    return tuple(groups)
-
-
-def _values(
-    store: AggregationStore, of: ScoresOf, execution_id: str, team_id: str | None
-) -> tuple[float | None, ...]:
-    points = store.scores(execution_id, team_id)
-    if of == "rounds":
-        return tuple(point.score for point in points)
-    best: dict[tuple[str, str], float] = {}
-    for point in points:
-        if point.score is not None:
-            key = (point.team_id, point.team_name)
-            best[key] = max(point.score, best.get(key, point.score))
-    return tuple(best.values())
+    runs = store.executions(team=team_id, limit=MOST_GROUPS, now=now)
+    found = store.across.spreads("execution", [run.execution_id for run in runs], of=of, team_id=team_id)
+    return tuple(
+        ScoreGroup(run.execution_id, _run_name(run), found.get(run.execution_id, _NONE), run) for run in runs
+    )
 
 
 def _run_name(run: Execution) -> str:
@@ -146,8 +122,9 @@ def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
         description=_("A row for each: the middle half as a box, the median as a line and in figures."),
         across=_across(of),
     )
-    if all(group.values for group in groups):
-        return strip_chart("groups-chart", [Group(each.name, each.values) for each in groups], words)
+    # With all its values each row has its dots; of some, boxes alone say more.
+    if all(len(each.scores.values) == each.scores.count for each in groups):
+        return strip_chart("groups-chart", [Group(each.name, each.scores.values) for each in groups], words)
     return box_chart("groups-chart", [Box(each.name, each.scores) for each in groups], words)
 
 

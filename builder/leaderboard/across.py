@@ -15,6 +15,7 @@ from builder.leaderboard.records import (
     Bin,
     Distribution,
     ExecutionComparison,
+    ScoresBy,
     ScoresOf,
     Standing,
     TeamDelta,
@@ -84,6 +85,12 @@ class Across:
     ) -> Distribution:
         """How scores spread over the workspace, one execution, one team, or one team in one execution."""
         return self._asked.answer(lambda reader: _distribution(reader, of, execution_id, team_id, bins))
+
+    def spreads(
+        self, by: ScoresBy, keys: Sequence[str], *, of: ScoresOf = "rounds", team_id: str | None = None
+    ) -> dict[str, Distribution]:
+        """How the scores of each of these teams or executions spread, without columns, in one pass."""
+        return self._asked.answer(lambda reader: _spreads(reader, by, keys, of, team_id))
 
     def compare(
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
@@ -171,11 +178,23 @@ def _deltas(first: Sequence[Standing], second: Sequence[Standing]) -> tuple[Team
     )
 
 
+_COLUMNS: dict[ScoresOf, tuple[str, str]] = {"rounds": (SCORES, "score"), "best": (STANDINGS, "best")}
+
+MOST_VALUES = 250
+"""Scores of a group that are handed out one by one; more than these nobody could tell apart."""
+
+
+def _figures(column: str) -> str:
+    return (
+        f"COUNT(*), MIN({column}), MAX({column}), AVG({column}), quantile_cont({column}, [0.25, 0.5, 0.75])"
+    )
+
+
 def _distribution(
     reader: Reader, of: ScoresOf, execution_id: str | None, team_id: str | None, bins: int
 ) -> Distribution:
     """Quartiles and at most about ``bins`` columns of round widths; two passes over narrow rows."""
-    table, column = (SCORES, "score") if of == "rounds" else (STANDINGS, "best")
+    table, column = _COLUMNS[of]
     named = {"execution_id": execution_id, "team_id": team_id}
     conditions = [
         f"{column} IS NOT NULL",
@@ -183,11 +202,7 @@ def _distribution(
     ]
     parameters = [value for value in named.values() if value is not None]
     source = f" FROM {table}{_where(conditions)}"
-    (figures,) = reader.rows(
-        f"SELECT COUNT(*), MIN({column}), MAX({column}), AVG({column}),"
-        f" quantile_cont({column}, [0.25, 0.5, 0.75]){source}",
-        parameters,
-    )
+    (figures,) = reader.rows(f"SELECT {_figures(column)}{source}", parameters)
     count, low, high, mean, quartiles = figures
     if not count:
         return Distribution(0)
@@ -213,6 +228,26 @@ def _distribution(
 
 _EDGE = 1e-9
 """0.35 / 0.05 is a hair less than 7 in floating point; a score on an edge belongs above it all the same."""
+
+
+def _spreads(
+    reader: Reader, by: ScoresBy, keys: Sequence[str], of: ScoresOf, team_id: str | None
+) -> dict[str, Distribution]:
+    table, column = _COLUMNS[of]
+    conditions = [f"{column} IS NOT NULL", f"list_contains(?::VARCHAR[], {by}_id)"]
+    parameters: list[Any] = [list(keys)]
+    if team_id is not None:
+        conditions.append("team_id = ?")
+        parameters.append(team_id)
+    rows = reader.rows(
+        f"SELECT {by}_id, {_figures(column)}, CASE WHEN COUNT(*) <= {MOST_VALUES} THEN list({column}) END"
+        f" FROM {table}{_where(conditions)} GROUP BY 1",
+        parameters,
+    )
+    return {
+        key: Distribution(count, low, lower, median, upper, high, mean, values=tuple(values or ()))
+        for key, count, low, high, mean, (lower, median, upper), values in rows
+    }
 
 
 def _round_width(least: float) -> float:

@@ -130,6 +130,7 @@ class Bin:
     count: int
 
 
+ScoresBy = Literal["team", "execution"]
 ScoresOf = Literal["rounds", "best"]
 """Every round's score, or each team's best in each execution."""
 
@@ -146,6 +147,8 @@ class Distribution:
     maximum: float | None = None
     mean: float | None = None
     bins: tuple[Bin, ...] = ()
+    values: tuple[float, ...] = ()
+    """The scores themselves, where groups were asked for and this one is small."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,9 @@
 
 import statistics
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Literal
 
 import pytest
 
@@ -142,6 +144,20 @@ def test_the_edges_are_numbers_a_person_would_choose(
     found = open_store(played.path).across.distribution(execution_id="spread", bins=6)
     assert [*(each.low for each in found.bins), found.bins[-1].high] == pytest.approx(edges)
     assert sum(each.count for each in found.bins) == len(scores)
+
+
+@pytest.mark.parametrize("of", ["rounds", "best"])
+@pytest.mark.parametrize("team", [None, "team-003"])
+def test_spreads_of_groups_are_those_of_each_alone(
+    of: Literal["rounds", "best"], team: str | None, original: Played, kept: AggregationStore
+) -> None:
+    for key, found in kept.across.spreads("execution", original.ids[:2], of=of, team_id=team).items():
+        alone = kept.across.distribution(of=of, execution_id=key, team_id=team)
+        assert found == replace(alone, bins=(), values=found.values)
+        assert len(found.values) == alone.count and min(found.values) == alone.minimum
+    teams = kept.across.spreads("team", ["team-001", "nobody"], of=of)
+    assert list(teams) == ["team-001"]
+    assert teams["team-001"].median == kept.across.distribution(of=of, team_id="team-001").median
 
 
 def test_without_scores_there_is_nothing_to_spread(original: Played, kept: AggregationStore) -> None:
