@@ -27,6 +27,7 @@ _PAUSE_AFTER_FAILURE = 1.0
 _REST_PER_WORK, _LONGEST_REST = 4.0, 60.0
 """A large file that a run writes to all the time is copied for at most a fifth of the time."""
 _NICENESS = 10
+_LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -87,10 +88,14 @@ class _Job:
     def wait(self, seconds: float | None) -> None:
         self._over.wait(seconds)
 
+    def left(self, seconds: float | None) -> float | None:
+        """What is left of so much patience: one page asks several questions, and waits for one copy once."""
+        return None if seconds is None else max(0.0, self.began + seconds - time.monotonic())
+
     def wait_while_ours(self, seconds: float | None) -> None:
         """Until it is over, or turns out to wait for another process."""
         until = None if seconds is None else time.monotonic() + seconds
-        while not self._over.wait(0.02) and not self.watch.elsewhere:
+        while not self._over.wait(_LOOK_SECONDS) and not self.watch.elsewhere:
             if until is not None and time.monotonic() >= until:
                 return
 
@@ -208,7 +213,7 @@ class Snapshots:
         if failed is not None and failed[0] == identity and time.monotonic() < self._not_before:
             raise failed[1]
         job = self._started()
-        job.wait(self._patience)
+        job.wait(job.left(self._patience))
         if self._current is not None:
             return self._current
         if job.over:
@@ -241,7 +246,7 @@ class Snapshots:
             return showing
         job = self._started()
         if identity.database.size < self._background_bytes:
-            job.wait_while_ours(self._patience)
+            job.wait_while_ours(job.left(self._patience))
             if job.watch.elsewhere:
                 self._reason = TornCopy(BUSY, path=self.path)
         return self._current or showing
