@@ -10,14 +10,19 @@ from studio.reconciling import reconcile
 
 
 def listed() -> "QuerySet[Export]":
-    """Everything that a row shows, without the files' contents; ``undone`` where the way back was taken."""
-    undone = Export.objects.filter(undoes=OuterRef("pk"), receipt__outcome=Outcome.WRITTEN)
+    """Everything that a row shows, without the files' contents.
+
+    ``undone`` where the way back was taken; ``superseded`` where that, or another export, wrote later.
+    """
+    written = Export.objects.filter(receipt__outcome=Outcome.WRITTEN)
+    undone = written.filter(undoes=OuterRef("pk"))
+    later = written.filter(workspace=OuterRef("workspace"), pk__gt=OuterRef("pk"))
     exports: QuerySet[Export] = (
         Export.objects.select_related(
             "receipt", "workspace", "version__prompt_set", "kept_as__prompt_set", "undoes", "by"
         )
         .defer("before", "after", "undoes__before", "undoes__after")
-        .annotate(undone=Exists(undone))
+        .annotate(undone=Exists(undone), superseded=Exists(later))
     )
     return exports
 

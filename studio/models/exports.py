@@ -84,3 +84,8 @@ class ExportReceipt(ImmutableModel):
 
     def __str__(self) -> str:
         return f"{self.export}: {self.outcome}"
+
+    @property
+    def reached(self) -> bool:
+        """Whether the file held what was to be written once this was noted."""
+        return self.outcome in (Outcome.WRITTEN, Outcome.UNCHANGED)

@@ -71,7 +71,9 @@ def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
     exports = with_receipts(found, timezone.now())
     if not exports:
         raise Http404
-    return render(request, "exports/detail.html", {"exports": exports, "first": exports[0]})
+    there = [each for each in exports if hasattr(each, "receipt") and each.receipt.reached]
+    context = {"exports": exports, "first": exports[0], "there": len(there)}
+    return render(request, "exports/detail.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -168,6 +168,7 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     assert (
         "has changed since it was read; nothing was written" in receipts and "The file was made." in receipts
     )
+    assert "1 of 2 workspaces hold it now." in receipts
     assert "label=production&amp;workspace=mine" in receipts
     assert content(mine) == file_of(templates("three")) and b"two\n" in content(other)
 
@@ -256,7 +257,8 @@ def test_an_undo_is_shown_then_done(signed_in: Client, exported: Export, mine: W
     done = signed_in.post(address, {"batch": batch})
     assert content(mine) == file_of(templates("one"))
     assert "again what it was before, to the byte" in page_of(signed_in, done["Location"])
-    assert "Undone" in page_of(signed_in, exported.get_absolute_url())
+    first = page_of(signed_in, exported.get_absolute_url())
+    assert "Undone" in first and address not in first
     assert signed_in.post(address, {"batch": batch})["Location"] == done["Location"]
     assert Export.objects.count() == 2
 

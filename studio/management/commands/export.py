@@ -136,7 +136,7 @@ class Command(BaseCommand):
         else:
             said = f"{failure(export.receipt)}. {failure_advice(export.receipt)}".strip()
             self.stderr.write(f"{export.path}: not written. {said}")
-        return outcome in (Outcome.WRITTEN, Outcome.UNCHANGED)
+        return export.receipt.reached
 
 
 def _version(what: str) -> tuple[PromptVersion, str]:
