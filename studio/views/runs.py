@@ -28,7 +28,7 @@ from studio.run_tables import (
 from studio.run_team import read_run_team
 from studio.runs import RunFilter, by_latest_write, read_runs
 
-RUNS_PER_PAGE = 50
+RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
 SECTIONS_AT_ONCE = 8
 """Workspaces read for one page; further ones are read when somebody scrolls to them."""
