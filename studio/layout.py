@@ -95,6 +95,7 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("e", _("Edit the context")),
             ],
         ),
+        (_("Workspaces"), [Shortcut("n", _("Register a workspace (in the list)"))]),
         (
             _("Editor, also while writing"),
             [

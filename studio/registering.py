@@ -43,7 +43,10 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
 
 def same_folder(folder: Path) -> Workspace | None:
     """The workspace of that folder, also where it goes by another path (mounted twice, say)."""
-    mine = os.stat(folder)
+    try:
+        mine = os.lstat(folder)
+    except OSError:  # gone a moment ago
+        return None
     for workspace in Workspace.objects.all():
         if workspace.folder == folder:
             return workspace

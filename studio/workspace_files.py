@@ -89,6 +89,8 @@ def variables_in_dotenv(folder: Path) -> tuple[SetVariable, ...]:
 
     The file holds secrets: nothing of it is kept but names and lines.
     """
+    if _identity(folder / DOTENV_FILE, folder) is None:
+        return ()
     try:
         data = _peek(folder / DOTENV_FILE, folder)[0].data
     except PromptFileError:

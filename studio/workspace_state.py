@@ -143,6 +143,8 @@ class PromptFileState:
             return _(
                 "The file holds v%(number)d of «%(set)s»; %(label)s of «%(followed)s» points at v%(wanted)d."
             ) % {**holds, **pointed}
+        if self.kind == "edited" and self.last_export and self.last_export.hash_after == self.sha256:
+            return _("The file is as the last undo left it: no version has this text.")
         sentences: dict[Kind, str] = {
             "edited": _("Somebody has edited the file since the last export: no version has this text."),
             "unknown": _("No version has this text, and the studio has never written here."),

@@ -14,7 +14,7 @@ from studio.workspace_roots import LONGEST_PATH, FolderRefused, allowed_folder
 
 
 class LabelField(forms.ChoiceField):
-    """A label of any set that is not archived, by set; or none."""
+    """A label of any set, those of archived ones last; or none."""
 
     def __init__(self, **more: Any) -> None:
         super().__init__(choices=_label_choices, required=False, **more)

@@ -11,6 +11,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 import studio.workspace_files
 from builder.jail import JailPool
 from builder.prompt_file import merge
+from builder.workspace_file import sha256
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
 from studio.models.prompts import Templates
 from studio.workspace_state import PromptFileState, state_of, states_of
@@ -131,6 +132,21 @@ def test_what_no_version_equals_is_unknown_until_the_studio_has_written_here(
     export = note_export(workspace, research.versions.get(number=2), person)
     state = read(workspace)
     assert (state.kind, state.title, state.last_export) == ("edited", "Edited by hand", export)
+
+
+def test_what_an_undo_brought_back_is_not_called_an_edit_since(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    data = write(workspace, templates("mine"))
+    undo = Export.objects.create(
+        batch=uuid4(), workspace=workspace, path="-", hash_after=sha256(data), by=person, at=NOW
+    )
+    ExportReceipt.objects.create(export=undo, outcome="written", at=NOW)
+    state = read(workspace)
+    assert (state.kind, state.summary) == (
+        "edited",
+        "The file is as the last undo left it: no version has this text.",
+    )
 
 
 def test_an_edit_of_comments_and_other_tables_stays_in_sync(workspace: Workspace) -> None:

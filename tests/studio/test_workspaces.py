@@ -9,7 +9,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
+import studio.workspace_glance
+from builder.simulation import Run, simulate
 from studio.models import Label, PromptSet, Workspace
+from studio.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.test_workspace_state import make_set, note_export, templates, write
 
@@ -73,6 +76,38 @@ def test_the_list_costs_as_many_queries_for_many(
         )
     with django_assert_max_num_queries(8):
         signed_in.get("/workspaces/")
+
+
+def test_a_database_that_stayed_as_it_was_is_not_asked_again(
+    signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    simulate(tmp_path, [Run("task", NOW)])
+    store_of(register(tmp_path)).refresh(None)
+    first = text_of(signed_in, "/workspaces/")
+    asked = []
+    monkeypatch.setattr(
+        studio.workspace_glance, "store_of", lambda workspace: asked.append(workspace) or store_of(workspace)
+    )
+    assert "<time" in first and text_of(signed_in, "/workspaces/").count("<time") == first.count("<time")
+    assert asked == []
+    simulate(tmp_path, [Run("another", NOW)])
+    signed_in.get("/workspaces/")
+    assert asked != []
+
+
+def test_of_many_databases_a_few_are_asked_at_once_and_the_list_comes_back_for_the_rest(
+    signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio.workspace_glance, "MOST_ASKED", 2)
+    for number in range(5):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        Workspace.objects.create(slug=f"w{number}", name="W", path=str(folder), created_at=NOW)
+    unknown = []
+    for _ in range(4):
+        page = text_of(signed_in, "/workspaces/", headers={"HX-Target": "workspaces"})
+        unknown.append((page.count("Being copied"), "every 2s" in page))
+    assert unknown == [(3, True), (1, True), (0, False), (0, False)]
 
 
 # --- registering -------------------------------------------------------------------------
