@@ -35,7 +35,10 @@ def accepted(text: str) -> Reading:
 def code(source: str | nodes.Template | None) -> str:
     """The generated Python, with the lines of the template that its errors are told by."""
     assert source is not None
-    return environment_for(MIXSEEK).compile(source, raw=True)
+    try:
+        return environment_for(MIXSEEK).compile(source, raw=True)
+    except Exception as error:  # folding a constant fails where rendering it would
+        return f"{type(error).__name__}: {error}"
 
 
 def assert_same_code_from_grammar(first: int, count: int) -> None:
@@ -60,7 +63,7 @@ def test_checked_trees_of_many_templates_give_the_code_of_their_texts() -> None:
 
 @pytest.mark.slow
 def test_checked_trees_of_very_many_templates_give_the_code_of_their_texts() -> None:
-    assert_same_code_from_grammar(1_000, 20_000)
+    assert_same_code_from_grammar(1_000, 4_000)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
