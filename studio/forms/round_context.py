@@ -38,6 +38,17 @@ class RoundContextForm(ContextJsonForm):
             " that stands for it, or leave it blank and the last submission stands in."
         )
 
+    def clean(self) -> dict[str, Any]:
+        """The same, in words of somebody who has written no JSON."""
+        super().clean()
+        for problem in self.errors.pop("json", []):
+            self.add_error(None, problem)
+        if self.errors.pop("handed_in", None):
+            self.add_error(
+                "handed_in", _("Nothing has been handed in yet: write what the evaluator shall judge.")
+            )
+        return self.cleaned_data
+
 
 class PickRoundForm(SearchForm):
     """Where a stored round is looked for."""

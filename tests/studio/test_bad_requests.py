@@ -70,8 +70,12 @@ def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
         "state": ["running", "completed"],
         "order": ["mixseek", "contract"],
         "page": ["1", "9"],
+        "of": ["rounds", "best"],
+        "by": ["teams", "runs"],
+        "do": ["look", ""],
+        "workspace": ["set"],
         "format": ["csv", "json"],
-        "table": ["ranking", "scores", "rounds", "metrics", "runs"],
+        "table": ["ranking", "scores", "rounds", "metrics", "runs", "teams", "bins", "groups"],
     }
 
 

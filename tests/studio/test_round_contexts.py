@@ -12,11 +12,13 @@ from django.urls import reverse
 from builder.dialect import MIXSEEK
 from builder.formatters import variables
 from builder.leaderboard import AggregationStore, Execution
+from builder.leaderboard.writer import RoundKey, SimulatedDatabase
 from builder.rounds import seen_at
 from studio.jail import pool
 from studio.models import PromptSet, SampleContext, Workspace
 from studio.stores import store_of
 from tests.studio import odd_workspace as odd
+from tests.studio.clock import NOW
 
 
 def address(workspace: str, execution: str, team: str, number: int) -> str:
@@ -134,6 +136,21 @@ def test_a_round_that_is_not_handed_in_needs_something_to_judge(
     answer = signed_in.post(url, sent | {"name": "Other"}, follow=True)
     assert "so that of round 1 stands in" in answer.content.decode()
     assert SampleContext.objects.get(name="Other").submission == "c"
+
+
+def test_a_first_round_that_is_not_handed_in_asks_what_to_judge(signed_in: Client, tmp_path: Path) -> None:
+    key = RoundKey("first", "plain", "Plain", 1)
+    message = {"parts": [{"part_kind": "user-prompt", "content": "p", "timestamp": NOW.isoformat()}]}
+    with SimulatedDatabase(tmp_path / "mixseek.db") as writer:
+        writer.save_history(key, [message], {}, NOW)
+        # The ranking's table is there, and empty.
+    Workspace.objects.create(slug="new", name="New", path=str(tmp_path), created_at=NOW)
+    url = address("new", "first", "plain", 1)
+    sent = {"task": "a task\0", "name": "First", "description": "", "prompt_set": ""}
+    page = signed_in.post(url, sent | {"task": "a task"}).content.decode()
+    assert "Nothing has been handed in yet" in page and "JSON" not in page
+    assert signed_in.post(url, sent | {"handed_in": "this"}).status_code == 422
+    assert signed_in.post(url, sent | {"task": "a task", "handed_in": "this"}).status_code == 302
 
 
 def test_odd_rows_become_contexts_or_are_refused_with_a_sentence(
