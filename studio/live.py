@@ -44,7 +44,11 @@ def is_poll(request: HttpRequest) -> bool:
     return request.headers.get("HX-Target") == ELEMENT
 
 
-def changed(request: HttpRequest, parts: list[LivePart]) -> list[LivePart]:
-    """Those parts that the browser does not have as they are."""
-    known = set(request.GET.getlist("have")[:_MOST_NAMED])
-    return [part for part in parts if part.mark not in known]
+def take_marks(request: HttpRequest) -> frozenset[str]:
+    """The marks of what the browser has. They leave the request: no link of the page should carry them on."""
+    known = request.GET.getlist("have")
+    if known:
+        query = request.GET.copy()
+        del query["have"]
+        request.GET = query  # type: ignore[assignment]
+    return frozenset(known[:_MOST_NAMED])

@@ -1,5 +1,6 @@
 """Lists of runs, as their pages show them: a page of executions, how current it is, or why there is none."""
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -59,6 +60,12 @@ class Runs:
     @property
     def more(self) -> bool:
         return self.paging.total > len(self.executions)
+
+    @property
+    def mark(self) -> str:
+        """Tells this list from another one; how old it is makes no difference."""
+        told = (self.executions, self.paging, self.starting, self.first_copy, self.problem)
+        return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:12]
 
     @property
     def is_live(self) -> bool:

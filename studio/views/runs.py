@@ -1,6 +1,7 @@
 """Runs: lists of executions, one of them as it goes, and one team in it."""
 
 from functools import partial
+from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -8,11 +9,12 @@ from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
+from django_htmx.http import reswap
 
 from studio.downloads import MOST_ROWS, Table, download
 from studio.forms import clean_or_refuse
 from studio.forms.runs import STATES, RunForm, RunSearchForm, RunTeamForm
-from studio.live import changed, is_poll, live_parts
+from studio.live import is_poll, live_parts, take_marks
 from studio.models import Workspace
 from studio.problems import Problem
 from studio.run_page import OrderName, elapsed, read_run
@@ -65,6 +67,7 @@ def run_list(request: HttpRequest) -> HttpResponse:
 def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The executions of one workspace: searched, filtered, by pages."""
     workspace = get_object_or_404(Workspace, slug=slug)
+    known = take_marks(request)
     form = clean_or_refuse(RunSearchForm, request.GET)
     wanted = RunFilter(form["q"], form["state"] or None)
     read = partial(read_runs, workspace, now=timezone.now(), wanted=wanted)
@@ -77,7 +80,7 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     }
     target = request.headers.get("HX-Target", "")
     if target.startswith("section-"):
-        return render(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)})
+        return _list_part(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)}, known)
 
     def everything() -> Table:
         runs = read(MOST_ROWS)
@@ -86,13 +89,25 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     if (file := download(request, {"runs": everything})) is not None:
         return file
     context["runs"] = read(RUNS_PER_PAGE, page=form["page"] or 1)
-    return render(request, "runs/_list.html" if target == "runs" else "runs/workspace.html", context)
+    if target == "runs":
+        return _list_part(request, "runs/_list.html", context, known)
+    return render(request, "runs/workspace.html", context)
+
+
+def _list_part(
+    request: HttpRequest, template: str, context: dict[str, Any], known: frozenset[str]
+) -> HttpResponse:
+    """The list, or where the browser has just this one, no more than how old it is."""
+    if context["runs"].mark not in known:
+        return render(request, template, context)
+    return reswap(render(request, "runs/_as_of.html", context | {"alone": True}), "none")
 
 
 @require_safe
 def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
+    known = take_marks(request)
     order: OrderName = clean_or_refuse(RunForm, request.GET)["order"] or "mixseek"
     now = timezone.now()
     with reading(workspace) as store:
@@ -120,7 +135,8 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
     context["parts"] = {part.id.removeprefix("run-"): part.html for part in parts}
     context["marks"] = [part.mark for part in parts]
     if is_poll(request):
-        return render(request, "runs/_live.html", context | {"changed": changed(request, parts)})
+        changed = [part for part in parts if part.mark not in known]
+        return render(request, "runs/_live.html", context | {"changed": changed})
     return render(request, "runs/detail.html", context)
 
 

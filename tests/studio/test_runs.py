@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
@@ -112,6 +113,13 @@ def test_a_list_with_a_run_going_on_asks_again_by_itself(demo: Path, signed_in: 
     page = text(signed_in, "/workspaces/research/runs/")
     assert 'hx-trigger="every 5s, live"' in page
     assert "every 5s" not in text(signed_in, "/workspaces/briefing/runs/")
+    asks = re.search(r'hx-get="(\?have=\w+)" hx-target="#runs"', page)
+    assert asks
+    same = signed_in.get(f"/workspaces/research/runs/{asks[1]}", headers=HTMX | {"HX-Target": "runs"})
+    assert same.headers["HX-Reswap"] == "none" and rows(same.content.decode()) == 0
+    assert 'hx-swap-oob="true"' in same.content.decode() and "true as of" in same.content.decode()
+    other = signed_in.get("/workspaces/research/runs/?have=x", headers=HTMX | {"HX-Target": "runs"})
+    assert rows(other.content.decode()) == 13 and "have=x" not in other.content.decode()
 
 
 def test_a_run_that_has_no_row_yet_is_announced(signed_in: Client, tmp_path: Path) -> None:
