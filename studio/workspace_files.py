@@ -141,8 +141,11 @@ def _shown(path: Path, folder: Path) -> str:
 def _identity(path: Path, folder: Path) -> _Identity | None:
     """What changes whenever the file or a folder on the way to it does; None where there is no file."""
     try:
-        parts = path.relative_to(folder).parts
-        steps = [os.lstat(folder.joinpath(*parts[:count])) for count in range(len(parts) + 1)]
+        at = os.fspath(folder)
+        steps = [os.lstat(at)]
+        for part in path.relative_to(folder).parts:
+            at = f"{at}/{part}"
+            steps.append(os.lstat(at))
     except (OSError, ValueError):  # gone, outside, or a name that no file can have
         return None
     on_the_way = [(step.st_dev, step.st_ino, step.st_mode) for step in steps[:-1]]

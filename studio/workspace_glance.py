@@ -21,7 +21,8 @@ from studio.workspace_state import PromptFileState, states_of
 WAIT_SECONDS = 0.2
 """For fresh copies, of all workspaces together; a larger file is shown as it was a moment ago."""
 MOST_ASKED = 8
-"""Databases that one list asks; of the others it shows what it knew, and asks them the next time."""
+"""Databases that one list asks, of those that it never saw and of those that changed; of the others it shows
+what it knew, and asks them the next time."""
 _MOST_KEPT = 1000
 
 
@@ -118,8 +119,7 @@ def _databases(workspaces: Sequence[Workspace], now: datetime) -> dict[str, Data
     with _lock:
         known = {workspace.path: _kept.get(workspace.path) for workspace in workspaces}
     stale = [workspace for workspace in workspaces if not _holds(workspace, known[workspace.path])]
-    # Who was asked longest ago comes first, so that all have their turn.
-    asked = sorted(stale, key=lambda workspace: _asked_at(known[workspace.path]))[:MOST_ASKED]
+    asked = _whose_turn(stale, known)
     for workspace in asked:  # all copies start before one is waited for
         with suppress(FolderRefused, LeaderboardError):
             require_allowed(workspace)
@@ -136,8 +136,17 @@ def _as_known(workspace: Workspace, known: _Known | None) -> DatabaseGlance:
     return known.glance if known else DatabaseGlance(workspace.facts().database, copying=True)
 
 
-def _asked_at(known: _Known | None) -> float:
-    return known.asked_at if known else 0.0
+def _whose_turn(stale: Sequence[Workspace], known: dict[str, _Known | None]) -> list[Workspace]:
+    """Those whose first copy is under way are seen through before others begin, or none would ever end.
+
+    Beside them those that changed, whoever was asked longest ago first.
+    """
+    seen = {workspace.path: found for workspace in stale if (found := known[workspace.path])}
+    begun = [each for each in stale if each.path in seen and seen[each.path].glance.copying]
+    new = [each for each in stale if each.path not in seen]
+    changed = [each for each in stale if each.path in seen and not seen[each.path].glance.copying]
+    changed.sort(key=lambda workspace: seen[workspace.path].asked_at)
+    return [*begun, *new][:MOST_ASKED] + changed[:MOST_ASKED]
 
 
 def _holds(workspace: Workspace, known: _Known | None) -> bool:
