@@ -23,6 +23,7 @@ from studio.problems import Problem
 from studio.receipts import listed, with_receipts
 from studio.saving import Refused
 from studio.sets import reason
+from studio.workspace_state import state_of
 
 EXPORTS_PER_PAGE = 50
 
@@ -106,7 +107,14 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
     clean = clean_or_refuse(OpenedRowsForm, request.GET)
     opened = [each.rows for each in (*clean["open"], *clean["rows"])]
     diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
-    context = {"export": export, "diff": diff, "batch": uuid4(), "panel": {"kind": export.workspace.slug}}
+    state = state_of(export.workspace)
+    context = {
+        "export": export,
+        "diff": diff,
+        "batch": uuid4(),
+        "panel": {"kind": export.workspace.slug},
+        "reads_instead": state.relative if str(state.path) != export.path else "",
+    }
     if clean["rows"]:
         context["stretches"] = diff.within(clean["rows"][0].rows)
         return render(request, "compare/_rows.html", context)

@@ -5,6 +5,7 @@ The steps come from the code's own list; processes are really killed.
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from studio.exporting import STEPS
 from tests.studio import export_processes
 from tests.studio.export_processes import BEFORE, CLEAN, Told, content, run
 from tests.studio.exports import file_of, prompt_file, templates
+from tests.studio_process import Studio
 
 pytestmark = pytest.mark.slow
 
@@ -210,3 +212,14 @@ def test_a_start_beside_an_export_under_way_leaves_it_alone(folder: Path, step: 
     child.join(30)
     told = run(export_processes.mend, folder)
     assert [(each.outcome, each.reconciled) for each in told] == [("written", False)] * 2
+
+
+def test_a_start_mends_what_the_last_stop_cut_off(folder: Path) -> None:
+    assert run(export_processes.export_and_die, folder, uuid4(), "done", 1) == -9
+    studio = Studio(folder, "--no-demo", "--port", "0", STUDIO_WORKSPACE_ROOTS=str(folder))
+    try:
+        assert "An export was cut off: Research v2 → A: written." in studio.output
+        assert "An export was cut off: Research v2 → B: failed." in studio.output
+    finally:
+        studio.end(signal.SIGTERM)
+    assert [each.outcome for each in run(export_processes.mend, folder)] == ["written", "failed"]

@@ -263,6 +263,17 @@ def test_an_undo_is_shown_then_done(signed_in: Client, exported: Export, mine: W
     assert Export.objects.count() == 2
 
 
+def test_an_undo_says_that_mixseek_reads_another_file_by_now(
+    signed_in: Client, exported: Export, mine: Workspace
+) -> None:
+    address = reverse("export-undo", args=[exported.pk])
+    assert "By now MixSeek reads" not in page_of(signed_in, address)
+    (mine.folder / "configs" / "orchestrator.toml").write_text(
+        '[orchestrator]\nprompt_builder_config = "team.toml"\n'
+    )
+    assert "By now MixSeek reads team.toml" in page_of(signed_in, address)
+
+
 def test_an_undo_after_a_change_is_refused_with_a_sentence(
     signed_in: Client, exported: Export, mine: Workspace
 ) -> None:

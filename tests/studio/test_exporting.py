@@ -345,6 +345,24 @@ def test_a_file_that_may_not_grow_stays_and_the_next_one_is_written(
     assert content(workspace) == file_of(templates("one"))
 
 
+def test_intents_are_recorded_all_together_or_not_at_all(
+    workspace: Workspace, root: Path, research: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = make_workspace(root / "other", word="one")
+    create = Export.objects.create
+
+    def refuse(**fields: Any) -> Export:
+        if fields["workspace"] == other:
+            raise DatabaseError("disk full")
+        made: Export = create(**fields)
+        return made
+
+    monkeypatch.setattr(Export.objects, "create", refuse)
+    with pytest.raises(DatabaseError):
+        export(version(research, 3), order(workspace), order(other), by=person)
+    assert not Export.objects.exists() and content(workspace) == file_of(templates("one"))
+
+
 def test_a_receipt_that_the_database_refuses_is_mended_later(
     workspace: Workspace, root: Path, research: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
