@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from builder import tokens
 from builder.errors import LeaderboardError
-from builder.leaderboard import AggregationStore, DeliveredPrompt, Freshness, Metric, RoundRecord
+from builder.leaderboard import AggregationStore, DeliveredPrompt, Freshness, Gap, Metric, RoundRecord
 from builder.tokens import TokenCount
 from studio.language import reader_language
 from studio.markdown import markdown
@@ -66,6 +66,8 @@ class Round:
     not_delivered: str = ""
     """Why there is no prompt to show."""
     freshness: Freshness | None = None
+    gaps: tuple[Gap, ...] = ()
+    """What the database lacks."""
 
     @property
     def previous(self) -> RoundRecord | None:
@@ -111,6 +113,11 @@ class Round:
         start, end = self.record.started_at, self.record.ended_at
         return end - start if start is not None and end is not None and end >= start else None
 
+    @property
+    def is_markdown(self) -> bool:
+        """As nearly every submission; another format is shown as it was written."""
+        return (self.record.submission_format or "md").lower() in ("md", "markdown")
+
     @cached_property
     def submission(self) -> StoredText | None:
         return None if self.record.submission is None else StoredText(self.record.submission)
@@ -130,7 +137,7 @@ def read_round(store: AggregationStore, execution_id: str, team_id: str, number:
         delivered, why = store.delivered(execution_id, team_id, number), ""
     except LeaderboardError as error:
         delivered, why = None, error.text(reader_language())
-    return Round(record, rounds, delivered, why, store.freshness())
+    return Round(record, rounds, delivered, why, store.freshness(), store.gaps())
 
 
 def _change(now: float | None, before: float | None) -> float | None:

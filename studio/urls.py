@@ -50,6 +50,12 @@ class NumberConverter:
         return str(value)
 
 
+class RoundConverter(NumberConverter):
+    """A round's number: whatever whole number somebody's database holds, from 1."""
+
+    regex = r"[1-9][0-9]{0,17}"
+
+
 class SideConverter(NumberConverter):
     """A side of a comparison: a version's number, or the reader's own draft."""
 
@@ -61,6 +67,7 @@ class SideConverter(NumberConverter):
 
 register_converter(SlugConverter, "word")
 register_converter(NumberConverter, "number")
+register_converter(RoundConverter, "round")
 register_converter(SideConverter, "side")
 register_converter(StoredNameConverter, "stored")
 
@@ -132,25 +139,25 @@ urlpatterns = [
         name="run-compare",
     ),
     path(
-        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<number:number>/",
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/",
         rounds.run_round,
         name="run-round",
     ),
     path(
-        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<number:number>/prompt.txt",
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/prompt.txt",
         rounds.run_round_text,
         {"kind": "prompt"},
         name="run-round-prompt",
     ),
     path(
-        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<number:number>"
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>"
         "/submission.md",
         rounds.run_round_text,
         {"kind": "submission"},
         name="run-round-submission",
     ),
     path(
-        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<number:number>/context/",
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/context/",
         round_contexts.run_round_context,
         name="run-round-context",
     ),

@@ -49,7 +49,6 @@ def run_round_context(
     }
     with reading(workspace) as store:
         page["round"] = found = _round(store, execution, team, number)
-        page["gaps"] = store.gaps()
         try:
             replay = _replay(request, workspace, store, Place(execution, team, number), task)
         except TaskUnknown as error:

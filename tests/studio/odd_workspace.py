@@ -48,6 +48,8 @@ def make_odd_workspace(folder: Path) -> Path:
         _round(writer, RoundKey(EXECUTION, "plain", "Plain", 1), "ok", {"overall_score": 1.0}, clock)
         _round(writer, RoundKey(EXECUTION, "", "", 1), "nameless", {"overall_score": -12.5}, clock)
         _round(writer, RoundKey(EXECUTION, "wild", "Wild", 0), "zero", {"overall_score": 3.0}, clock)
+        late = RoundKey(EXECUTION, "late", "Late", 2**31 - 1)
+        _round(writer, late, "late", {"overall_score": 7.0}, clock)
         for number, score in enumerate((1e30, float("nan"), float("inf")), start=1):
             details = {"overall_score": score, "note": "no metrics", "metrics": "odd"}
             _round(writer, RoundKey(EXECUTION, "wild", "Wild", number), "w", details, clock)

@@ -81,6 +81,7 @@ def test_a_very_long_submission_is_cut_on_the_page_and_whole_in_the_file(
         ("plain", 1, "is not stored"),
         ("", 1, "−12.50"),
         ("wild", 1, "1e+30"),
+        ("late", 2**31 - 1, "7.00"),
         ("wild", 2, "no metrics"),
         ("wild", 3, "no metrics"),
     ],
