@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builder.leaderboard import AggregationStore
+from builder.leaderboard import AggregationStore, snapshot
 from builder.simulation import TASKS, Run, simulate
 from builder.variables import PromptKind
 
@@ -47,6 +47,12 @@ class Played:
 
     path: Path
     ids: tuple[str, ...]
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between copies of a file that keeps changing; the tests' files are small."""
+    monkeypatch.setattr(snapshot, "_REST_PER_WORK", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -2,9 +2,7 @@
 
 import statistics
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Literal
 
 import pytest
 
@@ -125,39 +123,23 @@ def test_a_distribution_is_that_of_the_scores(
     assert all(one.high == other.low for one, other in zip(found.bins, found.bins[1:], strict=False))
 
 
-@pytest.mark.parametrize(
-    ("scores", "edges"),
-    [
+def test_the_edges_are_numbers_a_person_would_choose(played: Played, open_store: Open) -> None:
+    cases = [
         ([50.0], [50, 51]),
         ([50.0, 50.0], [50, 51]),
         ([-12.5, 250.0], [-50, 0, 50, 100, 150, 200, 250, 300]),
         ([0.0, 100.0], [0, 20, 40, 60, 80, 100, 120]),
         ([0.1, 0.35], [0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4]),
         ([80.25, 80.75], [80.2, 80.3, 80.4, 80.5, 80.6, 80.7, 80.8]),
-    ],
-)
-def test_the_edges_are_numbers_a_person_would_choose(
-    scores: list[float], edges: list[float], played: Played, open_store: Open
-) -> None:
-    for number, score in enumerate(scores, start=1):
-        _add_row(played, "spread", "a", number, score)
-    found = open_store(played.path).across.distribution(execution_id="spread", bins=6)
-    assert [*(each.low for each in found.bins), found.bins[-1].high] == pytest.approx(edges)
-    assert sum(each.count for each in found.bins) == len(scores)
-
-
-@pytest.mark.parametrize("of", ["rounds", "best"])
-@pytest.mark.parametrize("team", [None, "team-003"])
-def test_spreads_of_groups_are_those_of_each_alone(
-    of: Literal["rounds", "best"], team: str | None, original: Played, kept: AggregationStore
-) -> None:
-    for key, found in kept.across.spreads("execution", original.ids[:2], of=of, team_id=team).items():
-        alone = kept.across.distribution(of=of, execution_id=key, team_id=team)
-        assert found == replace(alone, bins=(), values=found.values)
-        assert len(found.values) == alone.count and min(found.values) == alone.minimum
-    teams = kept.across.spreads("team", ["team-001", "nobody"], of=of)
-    assert list(teams) == ["team-001"]
-    assert teams["team-001"].median == kept.across.distribution(of=of, team_id="team-001").median
+    ]
+    for case, (scores, _) in enumerate(cases):
+        for number, score in enumerate(scores, start=1):
+            _add_row(played, f"spread-{case}", "a", number, score)
+    store = open_store(played.path)
+    for case, (scores, edges) in enumerate(cases):
+        found = store.across.distribution(execution_id=f"spread-{case}", bins=6)
+        assert [*(each.low for each in found.bins), found.bins[-1].high] == pytest.approx(edges)
+        assert sum(each.count for each in found.bins) == len(scores)
 
 
 def test_without_scores_there_is_nothing_to_spread(original: Played, kept: AggregationStore) -> None:

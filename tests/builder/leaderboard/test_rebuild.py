@@ -97,8 +97,8 @@ def test_history_has_the_evaluators_own_number(played: Played, open_store: Open)
         assert state.evaluation_score == state.score_details["overall_score"]
 
 
-def test_round_one_has_no_ranking(played: Played, open_store: Open) -> None:
-    rebuilt = open_store(played.path).rebuild(played.ids[0], "team-001", 1)
+def test_round_one_has_no_ranking(original: Played, kept: AggregationStore) -> None:
+    rebuilt = kept.rebuild(original.ids[0], "team-001", 1)
     assert (rebuilt.context.ranking, rebuilt.cutoff) == ([], "first-round")
 
 
@@ -133,28 +133,29 @@ def test_without_conversations_the_rounds_own_times_serve(played: Played, open_s
 # --- the task of a run that is not over ------------------------------------------------------
 
 
-def test_the_task_of_a_running_execution_is_unknown(played: Played, open_store: Open) -> None:
+def test_the_task_of_a_running_execution_is_unknown(original: Played, kept: AggregationStore) -> None:
     with pytest.raises(TaskUnknown, match="is not stored: it has not finished") as caught:
-        open_store(played.path).rebuild(played.ids[4], "team-001", 1)
+        kept.rebuild(original.ids[4], "team-001", 1)
     assert caught.value.advice("ja").startswith("終了を待つか")
 
 
 def test_the_task_is_read_out_of_the_prompt_when_the_template_is_known(
-    played: Played, open_store: Open
+    original: Played, kept: AggregationStore
 ) -> None:
-    store = open_store(played.path)
     template = RUNS[4].templates["team"]
     for number in (1, 2):
-        rebuilt = store.rebuild(
-            played.ids[4], "team-001", number, renderer=lambda values: _rendered(template, values)
+        rebuilt = kept.rebuild(
+            original.ids[4], "team-001", number, renderer=lambda values: _rendered(template, values)
         )
         assert rebuilt.context.user_prompt == RUNS[4].task
 
 
-def test_another_template_gives_no_task_rather_than_a_wrong_one(played: Played, open_store: Open) -> None:
+def test_another_template_gives_no_task_rather_than_a_wrong_one(
+    original: Played, kept: AggregationStore
+) -> None:
     with pytest.raises(TaskUnknown):
-        open_store(played.path).rebuild(
-            played.ids[4], "team-001", 1, renderer=lambda values: _rendered(CLOCKLESS["team"], values)
+        kept.rebuild(
+            original.ids[4], "team-001", 1, renderer=lambda values: _rendered(CLOCKLESS["team"], values)
         )
 
 

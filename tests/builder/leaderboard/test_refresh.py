@@ -50,11 +50,6 @@ class Slowly:
         self._go_on.set()
 
 
-@pytest.fixture(autouse=True)
-def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(snapshot, "_REST_PER_WORK", 0.0)
-
-
 @pytest.fixture
 def database(played: Played) -> Path:
     return played.path / "mixseek.db"

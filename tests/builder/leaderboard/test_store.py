@@ -40,16 +40,18 @@ def _add_row(played: Played, execution: str, team: str, number: int, score: floa
         )
 
 
-def test_a_store_serves_the_builders_as_a_ranking_store(played: Played, open_store: Open) -> None:
-    assert isinstance(open_store(played.path), RankingStore)
+def test_a_store_serves_the_builders_as_a_ranking_store(original: Played, kept: AggregationStore) -> None:
+    assert isinstance(kept, RankingStore)
 
 
-def test_ranking_has_every_team_with_its_best_score_and_its_rounds(played: Played, open_store: Open) -> None:
-    ranking = open_store(played.path).ranking(played.ids[0])
-    with duckdb.connect(str(played.path / "mixseek.db"), read_only=True) as connection:
+def test_ranking_has_every_team_with_its_best_score_and_its_rounds(
+    original: Played, kept: AggregationStore
+) -> None:
+    ranking = kept.ranking(original.ids[0])
+    with duckdb.connect(str(original.path / "mixseek.db"), read_only=True) as connection:
         rows = connection.execute(
             "SELECT team_id, max(score), count(*) FROM leader_board WHERE execution_id = ? GROUP BY 1",
-            [played.ids[0]],
+            [original.ids[0]],
         ).fetchall()
     assert {(entry.team_id, entry.max_score, entry.total_rounds) for entry in ranking} == set(rows)
     assert [entry.max_score for entry in ranking] == sorted((row[1] for row in rows), reverse=True)
@@ -100,22 +102,20 @@ def test_a_score_that_is_no_number_has_no_place(played: Played, open_store: Open
 
 
 def test_an_execution_without_rows_has_an_empty_ranking_and_no_ranks(
-    played: Played, open_store: Open
+    original: Played, kept: AggregationStore
 ) -> None:
-    store = open_store(played.path)
-    assert store.ranking("nothing ran under this id") == []
-    assert store.rank_of("nothing ran under this id", "team-001") is None
-    assert store.rank_of(played.ids[0], "team-999") is None
+    assert kept.ranking("nothing ran under this id") == []
+    assert kept.rank_of("nothing ran under this id", "team-001") is None
+    assert kept.rank_of(original.ids[0], "team-999") is None
 
 
-def test_ids_are_bound_never_spliced(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    assert store.ranking("' OR 1=1 --") == []
-    assert store.executions("%' OR 1=1 --") == []
+def test_ids_are_bound_never_spliced(original: Played, kept: AggregationStore) -> None:
+    assert kept.ranking("' OR 1=1 --") == []
+    assert kept.executions("%' OR 1=1 --") == []
 
 
-def test_coroutines_answer_like_the_plain_methods(played: Played, open_store: Open) -> None:
-    store, execution = open_store(played.path), played.ids[0]
+def test_coroutines_answer_like_the_plain_methods(original: Played, kept: AggregationStore) -> None:
+    store, execution = kept, original.ids[0]
 
     async def ask() -> list[object]:
         return [
@@ -158,48 +158,46 @@ def test_a_coroutine_leaves_the_loop_free_while_it_waits(played: Played, open_st
     assert asyncio.run(ask()) > 2
 
 
-def test_top_and_rank_follow_the_ranking(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    ranking = store.ranking(played.ids[0])
-    top = store.top(played.ids[0], limit=2)
+def test_top_and_rank_follow_the_ranking(original: Played, kept: AggregationStore) -> None:
+    ranking = kept.ranking(original.ids[0])
+    top = kept.top(original.ids[0], limit=2)
     assert [(entry.rank, entry.team_id, entry.best_score) for entry in top] == [
         (place, entry.team_id, entry.max_score) for place, entry in enumerate(ranking[:2], start=1)
     ]
-    assert store.rank_of(played.ids[0], ranking[3].team_id) == 4
+    assert kept.rank_of(original.ids[0], ranking[3].team_id) == 4
 
 
 def test_submission_history_is_in_the_order_of_rounds_and_limited_to_the_latest(
-    played: Played, open_store: Open
+    original: Played, kept: AggregationStore
 ) -> None:
-    store = open_store(played.path)
-    history = store.submissions(played.ids[0], "team-001")
+    history = kept.submissions(original.ids[0], "team-001")
     assert [record.round_number for record in history] == [1, 2, 3]
-    assert store.submissions(played.ids[0], "team-001", limit=2) == history[1:]
-    assert store.submissions(played.ids[0], "team-001", limit=0) == []
+    assert kept.submissions(original.ids[0], "team-001", limit=2) == history[1:]
+    assert kept.submissions(original.ids[0], "team-001", limit=0) == []
     assert history[0].content.startswith("# 提出 第1版")
     assert "Coverage: " in history[0].feedback
 
 
-def test_nothing_submitted_yet_is_an_empty_history_not_an_error(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    assert store.submissions("just started", "team-001", limit=0) == []
-    assert store.submissions(played.ids[0], "team-999") == []
-    assert store.evaluations("just started") == []
+def test_nothing_submitted_yet_is_an_empty_history_not_an_error(
+    original: Played, kept: AggregationStore
+) -> None:
+    assert kept.submissions("just started", "team-001", limit=0) == []
+    assert kept.submissions(original.ids[0], "team-999") == []
+    assert kept.evaluations("just started") == []
 
 
-def test_evaluations_carry_metrics_and_comments(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    results = store.evaluations(played.ids[0])
+def test_evaluations_carry_metrics_and_comments(original: Played, kept: AggregationStore) -> None:
+    results = kept.evaluations(original.ids[0])
     assert len(results) == 12
-    record = store.rounds(played.ids[0], "team-001")[0]
-    first = store.evaluations(played.ids[0], "team-001")[0]
+    record = kept.rounds(original.ids[0], "team-001")[0]
+    first = kept.evaluations(original.ids[0], "team-001")[0]
     assert first.overall_score == record.score
     assert first.metrics == {metric.name: metric.score for metric in record.metrics}
     assert set(first.metrics) == {"ClarityCoherence", "Coverage", "Relevance"}
 
 
-def test_rounds_tell_everything_about_a_round_in_utc(played: Played, open_store: Open) -> None:
-    record = open_store(played.path).rounds(played.ids[1], "team-002")[0]
+def test_rounds_tell_everything_about_a_round_in_utc(original: Played, kept: AggregationStore) -> None:
+    record = kept.rounds(original.ids[1], "team-002")[0]
     assert record.submission is not None
     assert record.submission.startswith("# Submission, version 1")
     assert record.should_continue is True
@@ -211,21 +209,22 @@ def test_rounds_tell_everything_about_a_round_in_utc(played: Played, open_store:
     assert record.started_at - RUNS[1].started_at < timedelta(minutes=2)
 
 
-def test_executions_tell_state_task_teams_rounds_and_times(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
+def test_executions_tell_state_task_teams_rounds_and_times(original: Played, kept: AggregationStore) -> None:
     later = datetime(2026, 4, 6, tzinfo=UTC)
-    found = {execution.execution_id: execution for execution in store.executions(now=later)}
-    assert [execution.execution_id for execution in store.executions(now=later)] == list(reversed(played.ids))
-    states = [found[execution_id].state for execution_id in played.ids]
+    found = {execution.execution_id: execution for execution in kept.executions(now=later)}
+    assert [execution.execution_id for execution in kept.executions(now=later)] == list(
+        reversed(original.ids)
+    )
+    states = [found[execution_id].state for execution_id in original.ids]
     assert states == ["completed", "completed", "partial_failure", "failed", "unknown"]
-    assert [found[execution_id].user_prompt for execution_id in played.ids] == [
+    assert [found[execution_id].user_prompt for execution_id in original.ids] == [
         *(run.task for run in RUNS[:4]),
         None,
     ]
-    assert [found[execution_id].teams for execution_id in played.ids] == [4, 4, 4, 4, 4]
-    assert [found[execution_id].rounds for execution_id in played.ids[:4]] == [3, 4, 3, 0]
-    assert found[played.ids[3]].best_score is None
-    for run, execution_id in zip(RUNS, played.ids, strict=True):
+    assert [found[execution_id].teams for execution_id in original.ids] == [4, 4, 4, 4, 4]
+    assert [found[execution_id].rounds for execution_id in original.ids[:4]] == [3, 4, 3, 0]
+    assert found[original.ids[3]].best_score is None
+    for run, execution_id in zip(RUNS, original.ids, strict=True):
         started = found[execution_id].started_at
         assert started is not None
         if run.state != "failed":
@@ -233,49 +232,46 @@ def test_executions_tell_state_task_teams_rounds_and_times(played: Played, open_
 
 
 def test_a_run_without_a_summary_is_running_while_it_shows_signs_of_life(
-    played: Played, open_store: Open
+    original: Played, kept: AggregationStore
 ) -> None:
-    store = open_store(played.path)
-    sign = max(team.updated_at for team in store.progress([played.ids[4]]) if team.updated_at)
-    soon = store.executions(now=sign + timedelta(minutes=10))[0]
-    late = store.executions(now=sign + timedelta(minutes=20))[0]
+    sign = max(team.updated_at for team in kept.progress([original.ids[4]]) if team.updated_at)
+    soon = kept.executions(now=sign + timedelta(minutes=10))[0]
+    late = kept.executions(now=sign + timedelta(minutes=20))[0]
     assert (soon.state, late.state) == ("running", "unknown")
 
 
 def test_executions_are_searched_by_task_and_by_the_beginning_of_the_id(
-    played: Played, open_store: Open
+    original: Played, kept: AggregationStore
 ) -> None:
-    store = open_store(played.path)
-    assert [found.execution_id for found in store.executions("規程")] == [played.ids[2]]
-    assert [found.execution_id for found in store.executions("NIGHTLY batch")] == [played.ids[1]]
-    assert [found.execution_id for found in store.executions(played.ids[4][:8])] == [played.ids[4]]
-    assert store.executions("100%") == []
-    assert store.count_executions("規程") == 1
+    assert [found.execution_id for found in kept.executions("規程")] == [original.ids[2]]
+    assert [found.execution_id for found in kept.executions("NIGHTLY batch")] == [original.ids[1]]
+    assert [found.execution_id for found in kept.executions(original.ids[4][:8])] == [original.ids[4]]
+    assert kept.executions("100%") == []
+    assert kept.count_executions("規程") == 1
 
 
-def test_pages_of_executions_make_up_the_whole(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    pages = [store.executions(limit=2, offset=offset) for offset in (0, 2, 4, 6)]
-    assert [found.execution_id for page in pages for found in page] == list(reversed(played.ids))
-    assert store.count_executions() == 5
+def test_pages_of_executions_make_up_the_whole(original: Played, kept: AggregationStore) -> None:
+    pages = [kept.executions(limit=2, offset=offset) for offset in (0, 2, 4, 6)]
+    assert [found.execution_id for page in pages for found in page] == list(reversed(original.ids))
+    assert kept.count_executions() == 5
 
 
-def test_unknown_execution_team_and_round_are_told_apart(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
+def test_unknown_execution_team_and_round_are_told_apart(original: Played, kept: AggregationStore) -> None:
     with pytest.raises(UnknownExecution):
-        store.delivered("no such", "team-001", 1)
+        kept.delivered("no such", "team-001", 1)
     with pytest.raises(UnknownTeam):
-        store.delivered(played.ids[0], "team-999", 1)
+        kept.delivered(original.ids[0], "team-999", 1)
     with pytest.raises(UnknownRound):
-        store.rebuild(played.ids[0], "team-001", 9)
+        kept.rebuild(original.ids[0], "team-001", 9)
     with pytest.raises(UnknownExecution):
-        store.rounds("no such")
+        kept.rounds("no such")
 
 
-def test_delivered_prompt_is_the_users_part_wherever_it_stands(played: Played, open_store: Open) -> None:
-    store = open_store(played.path)
-    bare = store.delivered(played.ids[0], "team-001", 1)
-    after_system = store.delivered(played.ids[1], "team-001", 1)
+def test_delivered_prompt_is_the_users_part_wherever_it_stands(
+    original: Played, kept: AggregationStore
+) -> None:
+    bare = kept.delivered(original.ids[0], "team-001", 1)
+    after_system = kept.delivered(original.ids[1], "team-001", 1)
     assert (bare.part, after_system.part) == (0, 1)
     assert bare.text.startswith(f"# ユーザから指定されたタスク\n{RUNS[0].task}\n")
     assert after_system.text.startswith(f"# 競合タスク\n{RUNS[1].task}\n")
@@ -363,6 +359,6 @@ def test_a_workspace_or_a_file_may_be_given(played: Played, cache: Path) -> None
         AggregationStore()
 
 
-def test_our_schema_has_no_gaps(played: Played, open_store: Open) -> None:
+def test_our_schema_has_no_gaps(original: Played, kept: AggregationStore) -> None:
     assert len(DDL) == 14
-    assert open_store(played.path).gaps() == ()
+    assert kept.gaps() == ()
