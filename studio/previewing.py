@@ -150,7 +150,7 @@ def preview(
     change = None
     if saved is not None and examined.text is not None:
         changed = saved.templates.by_kind[kind] != text
-        change = Change(saved.number, changed, _compared(before, examined.text))
+        change = Change(saved.number, changed, compared(before, examined.text))
     return replace(blank, findings=_findings(kind, examined), text=examined.text, change=change)
 
 
@@ -202,7 +202,8 @@ def _saved_prompt(
     return examine(kind, template, values, dialect, owner=owner).text
 
 
-def _compared(before: str | None, after: str) -> Diff | None:
+def compared(before: str | None, after: str) -> Diff | None:
+    """How two prompts differ; ``None`` where there is too much to compare for a page."""
     if before is None or len(before) + len(after) > MOST_COMPARED:
         return None
     if before.count("\n") + after.count("\n") > MOST_LINES:

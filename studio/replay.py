@@ -5,15 +5,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from builder.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.diff import Diff, Section
 from builder.errors import BuilderError, ContextError, JailError, TaskUnknown, UnknownRound
 from builder.formatters import Values, variables
 from builder.leaderboard import AggregationStore, RebuiltRound
 from builder.models import RoundPromptContext
 from studio.jail import pool
 from studio.models import PromptVersion, Workspace
+from studio.previewing import compared
 
 MOST_TRIED = 40
 """Versions that a round is held against, the newest first."""
+_MOST_LIKELY = 6
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,27 @@ class Candidate:
     @property
     def version(self) -> PromptVersion | None:
         return self.versions[0] if self.versions else None
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """A template that gives another prompt, and how that differs from the one that was sent."""
+
+    candidate: Candidate
+    diff: Diff
+
+    @property
+    def added(self) -> int:
+        """Lines that were sent and that the template does not give."""
+        return self.diff.counts.added + self.diff.counts.changed
+
+    @property
+    def removed(self) -> int:
+        return self.diff.counts.removed + self.diff.counts.changed
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        return self.diff.sections(context=2)
 
 
 @dataclass(frozen=True)
@@ -52,6 +76,8 @@ class Replay:
     tried: int = 0
     exact: tuple[Candidate, ...] = ()
     """Those templates that give the prompt that was sent, to the byte."""
+    nearest: "Nearest | None" = None
+    """Where none does, the one that comes closest."""
     refusal: JailError | None = None
     """Why no template could be tried."""
 
@@ -162,4 +188,20 @@ def _tried(replay: Replay, templates: Sequence[Candidate], dialect: Dialect) -> 
     except JailError as refusal:
         return replace(replay, refusal=refusal)
     exact = tuple(templates[match.index] for match in matches)
-    return replace(replay, tried=len(templates), exact=exact)
+    near = None if exact else _nearest(replay.rebuilt.delivered.text, templates, values, dialect)
+    return replace(replay, tried=len(templates), exact=exact, nearest=near)
+
+
+def _nearest(sent: str, templates: Sequence[Candidate], values: Values, dialect: Dialect) -> Nearest | None:
+    """Of the few that are most likely: the file's, and the newest versions."""
+    likely = templates[:_MOST_LIKELY]
+    best: Nearest | None = None
+    for candidate, outcome in zip(
+        likely, pool().render_many("team", [each.text for each in likely], values, dialect), strict=True
+    ):
+        diff = None if outcome.text is None else compared(outcome.text, sent)
+        if diff is not None:
+            found = Nearest(candidate, diff)
+            if best is None or found.added + found.removed < best.added + best.removed:
+                best = found
+    return best

@@ -3,7 +3,7 @@
 Sentences stand outside of the f-strings: what collects them for translation does not look into those.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from html import escape
 
@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 
+from builder.diff import Section
 from studio.marked_lines import marked, shown
 from studio.previewing import Change, Preview
 
@@ -86,7 +87,7 @@ def changes(change: Change | None) -> SafeString:
             f'    <span class="soft">{escape(lines)}</span></summary>\n'
             '  <div class="change-rows" tabindex="0" role="region"'
             f' aria-label="{escape(rows)}">\n'
-            f"  {''.join(_rows(change))}\n  </div>\n</details>"
+            f"  {change_rows(change.sections)}\n  </div>\n</details>"
         )
     if not change.template_changed:
         said = _("As in v%(number)s") % version
@@ -99,8 +100,14 @@ def changes(change: Change | None) -> SafeString:
     return mark_safe(f'<p class="changes soft">{escape(said)}</p>')
 
 
-def _rows(change: Change) -> Iterator[str]:
-    for section in change.sections:
+@register.filter
+def change_rows(sections: Iterable[Section]) -> SafeString:
+    """Lines that changed with some around them; words marked, every line with its sign."""
+    return mark_safe("".join(_rows(sections)))
+
+
+def _rows(sections: Iterable[Section]) -> Iterator[str]:
+    for section in sections:
         if section.folded:
             count = len(section)
             same = ngettext("%(count)d line the same", "%(count)d lines the same", count) % {"count": count}

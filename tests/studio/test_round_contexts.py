@@ -115,7 +115,8 @@ def test_a_task_that_nobody_can_tell_is_asked_for(store: AggregationStore, signe
         looked = signed_in.post(url, {"do": "look", "task": "一行目\r\n<b>二行目</b>"})
         page = looked.content.decode()
         assert looked.status_code == 200 and "as you wrote it" in page and "&lt;b&gt;二行目" in page
-        assert re.search("(None of the|The one template)", page)
+        assert re.search("(None of the|The one template)", page) and "Closest to it:" in page
+        assert '<p class="row added">' in page
         assert SampleContext.objects.count() == before
         signed_in.post(url, proposed(page) | {"task": "一行目\r\n<b>二行目</b>"})
         saved = SampleContext.objects.latest("pk")
