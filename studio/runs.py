@@ -1,7 +1,8 @@
 """Lists of runs, as their pages show them: a page of executions, how current it is, or why there is none."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -75,13 +76,30 @@ class Runs:
         )
 
 
+def newest_runs(
+    workspaces: Sequence[Workspace], limit: int, now: datetime, wanted: RunFilter = EVERYTHING
+) -> list[tuple[Workspace, Runs]]:
+    """The newest executions of several workspaces; their copies are made side by side."""
+    for workspace in workspaces:
+        with suppress(LeaderboardError):
+            store_of(workspace).refresh()
+    wait = CURRENT_WITHIN / max(len(workspaces), 1)
+    return [(each, read_runs(each, limit, now, wanted, wait=wait)) for each in workspaces]
+
+
 def read_runs(
-    workspace: Workspace, limit: int, now: datetime, wanted: RunFilter = EVERYTHING, page: int = 1
+    workspace: Workspace,
+    limit: int,
+    now: datetime,
+    wanted: RunFilter = EVERYTHING,
+    page: int = 1,
+    *,
+    wait: float = CURRENT_WITHIN,
 ) -> Runs:
     """A page of executions, out of a verified copy of the database; MixSeek's own file is never opened."""
     store = store_of(workspace)
     try:
-        store.refresh(wait=CURRENT_WITHIN)
+        store.refresh(wait=wait)
         total = store.count_executions(wanted.search, state=wanted.state, now=now)
         paging = Paging(page, total, limit)
         executions = store.executions(

@@ -28,7 +28,7 @@ from studio.run_tables import (
     scores_table,
 )
 from studio.run_team import read_run_team
-from studio.runs import RunFilter, by_latest_write, read_runs
+from studio.runs import RunFilter, by_latest_write, newest_runs, read_runs
 
 RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
@@ -48,12 +48,9 @@ def run_list(request: HttpRequest) -> HttpResponse:
     """The newest executions of each workspace, the workspace that was written to last at the top."""
     form = clean_or_refuse(RunSearchForm, request.GET)
     wanted = RunFilter(form["q"], form["state"] or None)
-    now = timezone.now()
     workspaces = by_latest_write(Workspace.objects.filter(archived=False))
     context = {
-        "by_workspace": [
-            (each, read_runs(each, RUNS_PER_SECTION, now, wanted)) for each in workspaces[:SECTIONS_AT_ONCE]
-        ],
+        "by_workspace": newest_runs(workspaces[:SECTIONS_AT_ONCE], RUNS_PER_SECTION, timezone.now(), wanted),
         "later": workspaces[SECTIONS_AT_ONCE:],
         "q": form["q"],
         "state": form["state"],

@@ -95,7 +95,7 @@ def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> N
     (execution,) = simulate(
         tmp_path, [Run(TASKS["ja"][0], timezone.now() - timedelta(minutes=3), state="running", rounds=4)]
     )
-    Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
+    workspace = Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     url = f"/workspaces/mine/runs/{execution}/"
     page = text(signed_in, url)
     asks = re.search(r'<div id="live"[^>]* hx-get="([^"]*)" hx-trigger="every 3s, live"', page)
@@ -106,6 +106,7 @@ def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> N
     with SimulatedDatabase(tmp_path / "mixseek.db") as database:
         key = RoundKey(execution, "team-new", "新チーム", 1)
         database.save_submission(key, "x", {"overall_score": 99.5}, timezone.now())
+    store_of(workspace).refresh(wait=None)
     moved = text(signed_in, again, **POLL)
     swapped = re.findall(r'<div id="([\w-]+)" hx-swap-oob="innerHTML">', moved)
     assert swapped == ["run-head", "run-ranking", "run-scores"] and places(moved)[0] == "新チーム"
