@@ -2,7 +2,6 @@
 
 import atexit
 import os
-import sys
 import threading
 import time
 import weakref
@@ -18,16 +17,13 @@ import duckdb
 from builder.errors import CopyUnderWay, DatabaseDamaged, LeaderboardError, TornCopy
 from builder.leaderboard.copying import Identity, Roots, identify
 from builder.leaderboard.folder import CopyFolder
+from builder.leaderboard.job import CopyJob, step_back
 from builder.leaderboard.making import Maker, Retries
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.sentences import BUSY, UNDER_WAY, UNREADABLE
-from builder.leaderboard.watch import Stopped, Watch
+from builder.leaderboard.watch import Stopped
 
 _PAUSE_AFTER_FAILURE = 1.0
-_REST_PER_WORK, _LONGEST_REST = 4.0, 60.0
-"""A large file that a run writes to all the time is copied for at most a fifth of the time."""
-_NICENESS = 10
-_LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True)
@@ -58,50 +54,6 @@ class Copying:
     total: int = 0
     error: LeaderboardError | None = None
     freshness: Freshness | None = None
-
-
-class _Job:
-    """One renewal, in its thread."""
-
-    def __init__(self, work: Callable[["_Job"], None]) -> None:
-        self.watch = Watch()
-        self.began = time.monotonic()
-        self.error: LeaderboardError | None = None
-        # A copy nobody waits for must not keep the program from ending: ``_end_all`` stops it then.
-        self._thread = threading.Thread(target=work, args=(self,), name="leaderboard-copy", daemon=True)
-        self._over = threading.Event()
-        self._thread.start()
-
-    def finish(self, error: LeaderboardError | None) -> None:
-        self.error = error
-        self._over.set()
-
-    @property
-    def rest(self) -> float:
-        """How long to let the original be after this."""
-        return min(_LONGEST_REST, _REST_PER_WORK * (time.monotonic() - self.began))
-
-    @property
-    def over(self) -> bool:
-        return self._over.is_set()
-
-    def wait(self, seconds: float | None) -> None:
-        self._over.wait(seconds)
-
-    def left(self, seconds: float | None) -> float | None:
-        """What is left of so much patience: one page asks several questions, and waits for one copy once."""
-        return None if seconds is None else max(0.0, self.began + seconds - time.monotonic())
-
-    def wait_while_ours(self, seconds: float | None) -> None:
-        """Until it is over, or turns out to wait for another process."""
-        until = None if seconds is None else time.monotonic() + seconds
-        while not self._over.wait(_LOOK_SECONDS) and not self.watch.elsewhere:
-            if until is not None and time.monotonic() >= until:
-                return
-
-    def end(self) -> None:
-        self.watch.stop()
-        self._thread.join()
 
 
 class Snapshots:
@@ -139,7 +91,7 @@ class Snapshots:
         self._stale = False
         self._failed: tuple[Identity, LeaderboardError] | None = None
         self._not_before = 0.0
-        self._job: _Job | None = None
+        self._job: CopyJob | None = None
         _ALL.add(self)
 
     def reader(self) -> Reader:
@@ -228,7 +180,7 @@ class Snapshots:
                 self._stale = True
             return self._current
 
-    def _under_way(self, job: _Job) -> CopyUnderWay:
+    def _under_way(self, job: CopyJob) -> CopyUnderWay:
         done, total = job.watch.done, job.watch.total
         return CopyUnderWay(
             UNDER_WAY,
@@ -251,21 +203,21 @@ class Snapshots:
                 self._reason = TornCopy(BUSY, path=self.path)
         return self._current or showing
 
-    def _started(self) -> _Job:
+    def _started(self) -> CopyJob:
         """The renewal that is under way, or a new one."""
         with self._guard:
             if self._job is None or self._job.over:
-                self._job = _Job(self._work)
+                self._job = CopyJob(self._work)
             return self._job
 
-    def _work(self, job: _Job) -> None:
+    def _work(self, job: CopyJob) -> None:
         error: LeaderboardError | None = None
         identity: Identity | None = None
         try:
             identity = identify(self.path)
             large = identity.database.size >= self._background_bytes
             if large:
-                _step_back()
+                step_back()
             reader = self._maker.obtain(job.watch)
             with self._guard:
                 # Else the store was closed meanwhile.
@@ -283,7 +235,7 @@ class Snapshots:
         finally:
             job.finish(error)
 
-    def _noted(self, job: _Job, identity: Identity | None, error: LeaderboardError) -> LeaderboardError:
+    def _noted(self, job: CopyJob, identity: Identity | None, error: LeaderboardError) -> LeaderboardError:
         """Go on with the last good copy, and do not try again at once."""
         earlier = None
         if self._current is None and isinstance(error, TornCopy | DatabaseDamaged):
@@ -313,10 +265,3 @@ _ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()
 def _end_all() -> None:
     for snapshots in [*_ALL]:
         snapshots.close()
-
-
-def _step_back() -> None:
-    """Whoever waits for a page goes before this thread."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
