@@ -88,6 +88,7 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("x", _("Export the set, or the version")),
             ],
         ),
+        (_("Runs"), [Shortcut("c", _("Compare: the two chosen runs, or this run with another"))]),
         (
             _("Contexts"),
             [

@@ -4,8 +4,10 @@ from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from studio.charts import Series, Words, line_chart
 from studio.layout import shortcuts as all_shortcuts
 
 
@@ -20,6 +22,13 @@ def design(request: HttpRequest) -> HttpResponse:
     """Every component once; only in debug."""
     if not settings.DEBUG:
         raise Http404
-    return render(
-        request, "pages/design.html", {"now": timezone.now(), "text": "# {{ user_prompt }}\n\n順位\n"}
-    )
+    series = [
+        Series(f"チーム {number}", ((1, 60.0 + number), (2, 71.0 - 2 * number), (3, 70.0 + number)))
+        for number in range(1, 10)
+    ]
+    context = {
+        "now": timezone.now(),
+        "text": "# {{ user_prompt }}\n\n順位\n",
+        "chart": line_chart("d-lines", series, Words(_("Chart"), _("Score by round and team"))),
+    }
+    return render(request, "pages/design.html", context)
