@@ -1,5 +1,6 @@
 """A workspace at a glance: its prompt file, its database, what runs there now."""
 
+import hashlib
 import os
 import threading
 import time
@@ -70,6 +71,22 @@ def seconds_to_next(found: Sequence[Glance]) -> int | None:
     if any(glance.database.copying for glance in found):
         return 2
     return 10 if any(glance.database.running for glance in found) else None
+
+
+def mark_of(found: Sequence[Glance]) -> str:
+    """Tells a list from how it was; that time has passed is no change, for the browser keeps times fresh."""
+    seen = [
+        (
+            glance.workspace.path,
+            glance.state.kind,
+            glance.state.sha256,
+            glance.state.expected and glance.state.expected.pk,
+            glance.state.worst,
+            glance.database,
+        )
+        for glance in found
+    ]
+    return hashlib.sha256(repr(seen).encode("utf-8", "replace")).hexdigest()[:12]
 
 
 def database_of(workspace: Workspace, now: datetime, *, until: float | None = None) -> DatabaseGlance:

@@ -1,6 +1,7 @@
 """Which folders may be workspaces: those below the roots that the operator allows, no link on the way."""
 
 import os
+import shlex
 import stat
 from pathlib import Path
 
@@ -64,7 +65,8 @@ def is_below_roots(path: Path) -> bool:
 
 def operator_setting(folder: Path) -> str:
     """What the operator sets so that the folder is allowed beside those that are already."""
-    return f"STUDIO_WORKSPACE_ROOTS={os.pathsep.join(map(str, [*settings.STUDIO_WORKSPACE_ROOTS, folder]))}"
+    value = os.pathsep.join(map(str, [*settings.STUDIO_WORKSPACE_ROOTS, folder]))
+    return f"STUDIO_WORKSPACE_ROOTS={shlex.quote(value)}"
 
 
 def _absolute(text: str) -> Path:

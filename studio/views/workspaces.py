@@ -19,11 +19,12 @@ from studio.forms.workspaces import (
     WorkspaceListForm,
     WorkspacePreviewForm,
 )
+from studio.live import take_marks
 from studio.models import Workspace
 from studio.people import person_of
 from studio.registering import AlreadyRegistered, register
 from studio.workspace_candidates import offered, scan
-from studio.workspace_glance import glances, seconds_to_next
+from studio.workspace_glance import glances, mark_of, seconds_to_next
 from studio.workspace_page import detail_page
 from studio.workspace_preview import preview_of
 
@@ -33,18 +34,22 @@ LABELLED = ("label__prompt_set", "label__version")
 @require_safe
 def workspace_list(request: HttpRequest) -> HttpResponse:
     """Every registered workspace at a glance; those taken off the list apart."""
+    had = take_marks(request)
     archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
     found = glances(workspaces, timezone.now())
+    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(found)
+    if part and mark in had:
+        return HttpResponse(status=204)  # htmx leaves the list alone
     context = {
         "glances": found,
         "wait": seconds_to_next(found),
+        "mark": mark,
         "archived": archived,
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
         "offer": None if archived else offered(workspaces),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
-    part = request.headers.get("HX-Target") == "workspaces"
     return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
 
 
@@ -70,11 +75,12 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
     else:
         form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
     listed = list(Workspace.objects.filter(archived=False))
-    offer = offered(listed)
+    offer, known = offered(listed), [each.path for each in listed]
     context = {
         "form": form,
         "offer": offer,
-        "scan": scan([each.path for each in listed] + ([offer.folder] if offer else [])),
+        # Whoever has named a folder looks for none.
+        "scan": None if form["path"].value() else scan([*known, *([offer.folder] if offer else [])]),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
     return _form_page(request, "workspaces/new.html", context)

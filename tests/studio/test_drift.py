@@ -13,7 +13,8 @@ from django.core.management import CommandError, call_command
 
 from studio.models import Label, PromptSet, Workspace
 from tests.studio.clock import NOW
-from tests.studio.test_workspace_state import make_set, note_export, templates, write
+from tests.studio.exports import make_set, templates
+from tests.studio.workspaces import note_export, write
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -1,5 +1,6 @@
 """The state of a workspace's prompt file: which version it holds, who edited it, what is wrong with it."""
 
+import os
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -12,41 +13,11 @@ import studio.workspace_files
 from builder.jail import JailPool
 from builder.prompt_file import merge
 from builder.workspace_file import sha256
-from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
-from studio.models.prompts import Templates
+from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspace_state import PromptFileState, state_of, states_of
 from tests.studio.clock import NOW
-
-
-def templates(word: str) -> Templates:
-    return Templates(f"{word}\n{{{{ user_prompt }}}}\n", f"{word}\n{{{{ submission }}}}\n", f"{word}\n")
-
-
-def make_set(slug: str, person: User, *words: str) -> PromptSet:
-    made = PromptSet.objects.create(slug=slug, name=slug.title(), created_at=NOW, changed_at=NOW)
-    for base, word in enumerate(words):
-        made.save_version(templates(word), base=base, message=word, author=person, at=NOW)
-    return made
-
-
-def write(workspace: Workspace, content: Templates | bytes, name: str = "prompt_builder.toml") -> bytes:
-    path = workspace.folder / "configs" / name
-    path.parent.mkdir(exist_ok=True)
-    if isinstance(content, Templates):
-        content = merge(None, vars(content), NOW.date())
-    path.write_bytes(content)
-    return content
-
-
-def note_export(
-    workspace: Workspace, version: PromptVersion, person: User, outcome: str = "written"
-) -> Export:
-    data = merge(None, vars(version.templates), NOW.date())
-    export = Export.objects.create(
-        batch=uuid4(), workspace=workspace, version=version, path="-", after=data, by=person, at=NOW
-    )
-    ExportReceipt.objects.create(export=export, outcome=outcome, at=NOW)
-    return export
+from tests.studio.exports import make_set, templates
+from tests.studio.workspaces import note_export, write
 
 
 @pytest.fixture
@@ -322,6 +293,17 @@ def test_what_an_export_would_be_refused_for_is_said_before(workspace: Workspace
     path.chmod(0o644)
     (path.parent / "second-name").hardlink_to(path)
     assert "has 2 names (hard links)" in read(workspace).health[0].what
+
+
+def test_a_folder_that_may_not_be_written_is_said(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(workspace, templates("two"))
+    # Whoever runs the tests as root may write everywhere.
+    monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
+    assert read(workspace).health[0].what == (
+        f"The studio may not write into {workspace.folder / 'configs'}, so an export would fail."
+    )
 
 
 def test_variables_that_win_over_the_file_are_named(workspace: Workspace, settings: Any) -> None:

@@ -14,7 +14,8 @@ from builder.simulation import Run, simulate
 from studio.models import Label, PromptSet, Workspace
 from studio.stores import store_of
 from tests.studio.clock import NOW
-from tests.studio.test_workspace_state import make_set, note_export, templates, write
+from tests.studio.exports import make_set, templates
+from tests.studio.workspaces import note_export, write
 
 
 def register(path: Path, **more: Any) -> Workspace:
@@ -78,6 +79,7 @@ def test_the_list_costs_as_many_queries_for_many(
         signed_in.get("/workspaces/")
 
 
+@pytest.mark.slow
 def test_a_database_that_stayed_as_it_was_is_not_asked_again(
     signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -110,6 +112,17 @@ def test_of_many_databases_a_few_are_asked_at_once_and_the_list_comes_back_for_t
     assert unknown == [(3, True), (1, True), (0, False), (0, False)]
 
 
+def test_a_list_that_the_browser_has_is_left_alone(signed_in: Client, tmp_path: Path) -> None:
+    workspace, htmx = register(tmp_path), {"HX-Target": "workspaces"}
+    signed_in.get("/workspaces/")
+    answer = signed_in.get("/workspaces/", headers=htmx)
+    mark = answer.context["mark"]
+    assert signed_in.get(f"/workspaces/?have={mark}", headers=htmx).status_code == 204
+    assert signed_in.get(f"/workspaces/?have={mark}").status_code == 200
+    write(workspace, templates("new"))
+    assert signed_in.get(f"/workspaces/?have={mark}", headers=htmx).status_code == 200
+
+
 # --- registering -------------------------------------------------------------------------
 
 
@@ -134,8 +147,8 @@ def test_a_folder_below_a_root_is_registered(signed_in: Client, person: User, tm
         ("relative/path", "relative/path is not a full path."),
         ("~/workspace", "~/workspace is not a full path."),
         ("/etc", "/etc is not below a folder that the studio may use"),
-        ("{tmp}/../../../etc", "goes up with `..`."),
-        ("{tmp}/inside/..", "goes up with `..`."),
+        ("{tmp}/../../../etc", "goes up with <code>..</code>."),
+        ("{tmp}/inside/..", "goes up with <code>..</code>."),
         ("{tmp}/file", "file is not a folder."),
         ("{tmp}/file/inside", "file is not a folder."),
         ("{tmp}/gone", "gone is not there."),
