@@ -88,7 +88,15 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("x", _("Export the set, or the version")),
             ],
         ),
-        (_("Runs"), [Shortcut("c", _("Compare: the two chosen runs, or this run with another"))]),
+        (
+            _("Runs"),
+            [
+                Shortcut("c", _("Compare: the two chosen runs, or this run with another")),
+                Shortcut("s", _("Swap sides")),
+                Shortcut("n", _("Next round of the team")),
+                Shortcut("p", _("Its round before")),
+            ],
+        ),
         (
             _("Contexts"),
             [
