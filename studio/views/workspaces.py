@@ -75,12 +75,12 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
     else:
         form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
     listed = list(Workspace.objects.filter(archived=False))
-    offer, known = offered(listed), [each.path for each in listed]
+    offer, paths = offered(listed), [each.path for each in listed]
     context = {
         "form": form,
         "offer": offer,
         # Whoever has named a folder looks for none.
-        "scan": None if form["path"].value() else scan([*known, *([offer.folder] if offer else [])]),
+        "scan": None if form["path"].value() else scan([*paths, *([offer.folder] if offer else [])]),
         "roots": settings.STUDIO_WORKSPACE_ROOTS,
     }
     return _form_page(request, "workspaces/new.html", context)
