@@ -51,6 +51,8 @@ class Target:
     """Why the file cannot take templates as it is, so that all of it would be replaced."""
     opened: tuple[range, ...] = ()
     """Rows of the comparison that a person asked to see."""
+    leaves_label: bool = False
+    """Whether the workspace follows a label that points at another version."""
 
     @property
     def kind(self) -> str:
@@ -182,6 +184,8 @@ def target_of(
         after=after,
         unmergeable=unmergeable,
         opened=opened,
+        leaves_label=workspace.label is not None
+        and workspace.label.version.content_hash != version.content_hash,
     )
 
 

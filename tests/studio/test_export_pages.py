@@ -131,6 +131,12 @@ def test_without_a_jail_nothing_is_planned_and_nothing_lost(
     assert not Export.objects.exists() and content(mine) == file_of(templates("one"))
 
 
+def test_a_version_that_the_followed_label_does_not_mean_is_said(signed_in: Client, mine: Workspace) -> None:
+    said = "follows production of Research, which points at v2: with this export it is out of step."
+    assert said in page_of(signed_in, f"{PLAN}?version=3&workspace=mine")
+    assert said not in page_of(signed_in, f"{PLAN}?version=2&workspace=mine")
+
+
 def test_what_mixseek_reads_instead_is_said(signed_in: Client, mine: Workspace) -> None:
     (mine.folder / "configs" / "orchestrator.toml").write_text(
         '[orchestrator]\nprompt_builder_config = "team.toml"\n'
