@@ -147,7 +147,7 @@ def _content(file: ReadFile) -> Iterator[Health]:
         yield Health(
             "warning",
             file.name,
-            _("%(fields)s is not in the file; MixSeek uses its own default.")
+            _("The file lacks %(fields)s; MixSeek uses its own default.")
             % {"fields": ", ".join(missing)},
             _("An export writes all three templates."),
             content.table_line,

@@ -184,7 +184,7 @@ def test_missing_fields_are_mixseeks_defaults_and_no_error(workspace: Workspace)
     assert (state.kind, state.templates) == ("unknown", None)
     assert state.missing_fields == ("evaluator_user_prompt", "judgment_user_prompt")
     assert state.health[0].what == (
-        "evaluator_user_prompt, judgment_user_prompt is not in the file; MixSeek uses its own default."
+        "The file lacks evaluator_user_prompt, judgment_user_prompt; MixSeek uses its own default."
     )
 
 
