@@ -209,7 +209,9 @@ def _distribution(
     # Against one wild score, or where all are the same, a column must still be wide enough to be counted.
     size = max(abs(low), abs(high)) * 1e-6
     width = (
-        _round_width(max((high - low) / max(1, bins), size)) if low < high else max(1.0, _round_width(size))
+        _round_width(max((high - low) / min(max(1, bins), _MOST_BINS), size))
+        if low < high
+        else max(1.0, _round_width(size))
     )
     start = math.floor(low / width + _EDGE)
     counted = dict(
@@ -226,6 +228,7 @@ def _distribution(
     return Distribution(int(count), low, lower, median, upper, high, mean, tuple(columns))
 
 
+_MOST_BINS = 200
 _EDGE = 1e-9
 """0.35 / 0.05 is a hair less than 7 in floating point; a score on an edge belongs above it all the same."""
 

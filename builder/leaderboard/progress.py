@@ -13,6 +13,8 @@ _SUFFIX = ".progress.json"
 _MAX_BYTES = 64 * 1024
 _TICK_NS = 2_000_000_000
 """Some file systems keep the times of folders in steps of two seconds."""
+_LONG_LISTING, _REST_PER_LISTING = 0.02, 20.0
+"""A folder of a hundred thousand files takes a while to list, and a run changes it every second."""
 _SLACK_SECONDS = 24 * 3600.0
 """By how much the clock of a file system may differ from that of the writer."""
 
@@ -43,6 +45,7 @@ class ProgressFolder:
         self._names: dict[str, list[str]] = {}
         self._pending: tuple[dict[str, list[str]], frozenset[str], list[str]] = ({}, frozenset(), [])
         self._ancient: dict[str, float] = {}
+        self._not_before = 0.0
 
     def read(self, executions: Iterable[str] | None = None) -> list[Progress]:
         """The progress of some executions, or of all. A file that is being rewritten is left out."""
@@ -80,6 +83,9 @@ class ProgressFolder:
 
     def _listed(self) -> dict[str, list[str]]:
         """File names by execution."""
+        began = time.monotonic()
+        if began < self._not_before:
+            return self._names
         try:
             found = os.stat(self._path)
             version = (found.st_ino, found.st_mtime_ns)
@@ -88,6 +94,8 @@ class ProgressFolder:
                 # A file added within the same tick of the clock would leave no trace: look again then.
                 settled = time.time_ns() - found.st_mtime_ns > _TICK_NS
                 self._names, self._version = _by_execution(names), version if settled else None
+                took = time.monotonic() - began
+                self._not_before = began + took * _REST_PER_LISTING if took > _LONG_LISTING else 0.0
         except OSError:
             self._names, self._version = {}, None
         return self._names

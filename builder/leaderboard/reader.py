@@ -75,7 +75,7 @@ class Reader:
             # The store has a handful of queries; a fifth of their time would go into parsing them anew.
             (statement,) = cursor.extract_statements(sql)
             self._parsed[sql] = statement
-        found: list[tuple[Any, ...]] = cursor.execute(statement, parameters).fetchall()
+        found: list[tuple[Any, ...]] = cursor.execute(statement, [*map(_bindable, parameters)]).fetchall()
         # Not after an error: a cursor that failed is dropped.
         self._idle.append(cursor)
         return found
@@ -94,6 +94,19 @@ class Reader:
     def abandon(self) -> None:
         """In a forked child: never close it. Closing waits for DuckDB's threads, which the child has not."""
         _ABANDONED.append(self)
+
+
+_FARTHEST = 2**62
+
+
+def _bindable(value: Any) -> Any:
+    """What DuckDB can take: an address or a command line may hold numbers and characters that it cannot."""
+    if isinstance(value, str) and not value.isascii():
+        # Half of a surrogate pair is in no database.
+        return value.encode("utf-8", "replace").decode()
+    if isinstance(value, int) and not -_FARTHEST < value < _FARTHEST:
+        return _FARTHEST if value > 0 else -_FARTHEST
+    return value
 
 
 def looks_damaged(error: duckdb.Error) -> bool:

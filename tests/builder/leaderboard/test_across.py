@@ -142,6 +142,11 @@ def test_the_edges_are_numbers_a_person_would_choose(played: Played, open_store:
         assert sum(each.count for each in found.bins) == len(scores)
 
 
+def test_the_number_of_columns_is_bounded(kept: AggregationStore) -> None:
+    assert 1 <= len(kept.across.distribution(bins=-5).bins) <= 3
+    assert 20 < len(kept.across.distribution(bins=10**9).bins) <= 202
+
+
 def test_without_scores_there_is_nothing_to_spread(original: Played, kept: AggregationStore) -> None:
     found = kept.across.distribution(execution_id=original.ids[3])
     assert (found.count, found.median, found.bins) == (0, None, ())

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from builder.errors import UnknownExecution, UnknownRound
 from builder.leaderboard import AggregationStore, ExecutionOrder, ExecutionState
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.test_store import _add_row, _write
@@ -176,3 +177,24 @@ def test_the_task_of_a_search_may_be_long_and_of_any_script(played: Played, open
     assert [found.execution_id for found in store.executions("壱")] == ["e-1"]
     assert store.executions("x" * 100_000) == []
     assert store.count_executions(" ".join("abcdefghijklmnopqrstuvwxyz")) == 0
+
+
+@pytest.mark.parametrize("odd", ["\0", "\ud800", "%", "\u3000", "'"])
+def test_an_odd_character_finds_nothing_rather_than_failing(odd: str, kept: AggregationStore) -> None:
+    assert kept.standings(odd) == kept.scores(odd) == kept.across.team_history(odd) == []
+    assert (kept.execution(odd), kept.across.team(odd), kept.count_executions(team=odd)) == (None, None, 0)
+    assert len(kept.executions(odd)) in (0, 5)
+    with pytest.raises(UnknownExecution):
+        kept.round(odd, odd, 1)
+
+
+@pytest.mark.parametrize("number", [2**31, 2**63, 10**50, -(10**50)])
+def test_a_number_of_any_size_finds_nothing_rather_than_failing(
+    number: int, original: Played, kept: AggregationStore
+) -> None:
+    assert kept.executions("team", limit=5, offset=abs(number)) == []
+    assert kept.executions(limit=5, offset=abs(number)) == []
+    assert len(kept.executions(limit=abs(number))) == 5
+    for ask in (kept.round, kept.delivered, kept.rebuild):
+        with pytest.raises(UnknownRound):
+            ask(original.ids[0], "team-001", number)
