@@ -147,8 +147,7 @@ def _content(file: ReadFile) -> Iterator[Health]:
         yield Health(
             "warning",
             file.name,
-            _("The file lacks %(fields)s; MixSeek uses its own default.")
-            % {"fields": ", ".join(missing)},
+            _("The file lacks %(fields)s; MixSeek uses its own default.") % {"fields": ", ".join(missing)},
             _("An export writes all three templates."),
             content.table_line,
         )
