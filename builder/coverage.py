@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from jinja2 import nodes
+from jinja2 import Template, nodes
 
 from builder.dialect import Dialect
 from builder.render import environment_for
@@ -32,20 +33,13 @@ def coverage(text: str, values: Mapping[str, str | int], dialect: Dialect) -> Co
     >>> coverage("{% if round_number > 1 %}\\nlater\\n{% endif %}", {"round_number": 1}, MIXSEEK).unreached
     frozenset({2})
     """
-    environment = environment_for(dialect)
-    tree = environment.parse(text)
-    lines = [frozenset(_lines(tree.body))]
-    for branch in list(_branches(tree)):
-        lines.append(frozenset(_lines(branch)))
-        branch.insert(0, _call(len(lines) - 1))
+    template, lines = _prepared(text, dialect)
     entered = {0}
 
     def enter(number: int) -> str:
         entered.add(number)
         return ""
 
-    tree.set_environment(environment)
-    template = environment.from_string(tree)
     context = template.new_context({**values, _ENTERED: enter})
     try:
         for _ in template.root_render_func(context):
@@ -59,6 +53,19 @@ def coverage(text: str, values: Mapping[str, str | int], dialect: Dialect) -> Co
     for number, numbers in enumerate(lines):
         found |= Coverage(numbers) if number in entered else Coverage(unreached=numbers)
     return found
+
+
+@lru_cache(maxsize=4)
+def _prepared(text: str, dialect: Dialect) -> tuple[Template, tuple[frozenset[int], ...]]:
+    """The template that tells which branches it enters, and the lines of each: one for many contexts."""
+    environment = environment_for(dialect)
+    tree = environment.parse(text)
+    lines = [frozenset(_lines(tree.body))]
+    for branch in list(_branches(tree)):
+        lines.append(frozenset(_lines(branch)))
+        branch.insert(0, _call(len(lines) - 1))
+    tree.set_environment(environment)
+    return environment.from_string(tree), tuple(lines)
 
 
 def unused(kind: PromptKind, text: str, dialect: Dialect) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """Locked-down worker processes for text from people: the same check, render and merge, isolated."""
 
+from builder.coverage import Coverage
 from builder.file_check import MISSING_FIELD, FileProblem
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
@@ -14,6 +15,7 @@ __all__ = [
     "LIMIT_NAMES",
     "MISSING_FIELD",
     "Choice",
+    "Coverage",
     "Examination",
     "FileProblem",
     "JailPool",
