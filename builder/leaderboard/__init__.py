@@ -1,6 +1,7 @@
 """The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here."""
 
 from builder.leaderboard.folder import Bounds, default_folder
+from builder.leaderboard.lengths import SubmissionLength
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
@@ -58,6 +59,7 @@ __all__ = [
     "ScoresOf",
     "Standing",
     "StoredRound",
+    "SubmissionLength",
     "TeamDelta",
     "TeamFailure",
     "TeamOrder",

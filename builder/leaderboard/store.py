@@ -18,6 +18,7 @@ from builder.leaderboard.access import T, ask
 from builder.leaderboard.across import Across
 from builder.leaderboard.board import activity, find, scores, standings
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
+from builder.leaderboard.lengths import SubmissionLength, read_lengths
 from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, ProgressFolder
@@ -218,6 +219,10 @@ class AggregationStore:
         self, execution_id: str, team_id: str, limit: int | None = None
     ) -> list[SubmissionRecord]:
         return await asyncio.to_thread(self.submissions, execution_id, team_id, limit)
+
+    def lengths(self, execution_ids: Sequence[str]) -> list[SubmissionLength]:
+        """How long the submissions of some executions are; of very many, those of the first ones."""
+        return self.answer(lambda reader: read_lengths(reader, execution_ids))
 
     def evaluations(self, execution_id: str, team_id: str | None = None) -> list[EvaluationResult]:
         """How the submissions were judged, by team and round."""
