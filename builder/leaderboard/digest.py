@@ -14,6 +14,10 @@ SCORES, STANDINGS, EXECUTIONS, TEAMS = (
 )
 
 
+_LONGEST = 1e9
+"""Seconds; no run takes thirty years."""
+
+
 def statements(schema: Schema) -> Iterator[str]:
     """Makes the tables. Columns that a file lacks are NULL; values of other types are converted or NULL."""
     yield f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"
@@ -93,7 +97,9 @@ def _executions(schema: Schema) -> str:
         " COALESCE(best_score, board.best) AS best, COALESCE(best_team_id, first.team_id) AS best_team_id,"
         " LEAST(board.first_at, history.first_at) AS first_at,"
         " GREATEST(board.last_at, history.last_at, completed_at) AS last_at, seconds, finished,"
-        " 900 * round(ahead / 900) AS ahead, COALESCE(team_ids, []) AS team_ids,"
+        # No zone is farther from UTC: what is, tells of something else.
+        " CASE WHEN ahead BETWEEN -54000 AND 54000 THEN 900 * round(ahead / 900) END AS ahead,"
+        " COALESCE(team_ids, []) AS team_ids,"
         " lower(concat_ws(chr(10), user_prompt, names)) AS needle"
         " FROM known LEFT JOIN board USING (execution_id) LEFT JOIN history USING (execution_id)"
         " LEFT JOIN summary USING (execution_id) LEFT JOIN named USING (execution_id)"
@@ -114,7 +120,7 @@ def _executions(schema: Schema) -> str:
         " SELECT zoned.execution_id, user_prompt, status, teams, zoned.rounds, zoned.best,"
         " zoned.best_team_id, named_best.team_name AS best_team_name, seconds, finished,"
         # The summary knows how long the whole run took; the first row came some way into it.
-        " CASE WHEN status IS NOT NULL AND seconds IS NOT NULL"
+        f" CASE WHEN status IS NOT NULL AND seconds BETWEEN 0 AND {_LONGEST}"
         " THEN zoned.last_at - ahead - to_microseconds((seconds * 1000000)::BIGINT)"
         " ELSE first_at - ahead END AS started_utc,"
         " zoned.last_at - ahead AS last_utc, team_ids, needle,"

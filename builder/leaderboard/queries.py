@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from builder.dialect import RankingOrder
 from builder.errors import MissingColumn, MissingTable
-from builder.leaderboard.schema import Schema, stored_column
+from builder.leaderboard.schema import Schema, column_of
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 
 _ORDERS: dict[RankingOrder, str] = {
@@ -23,6 +23,7 @@ RANKING: dict[RankingOrder, str] = {
 RANKING_NEEDS = ("execution_id", "team_id", "team_name", "round_number", "score")
 
 KEY = ("execution_id", "team_id", "round_number")
+_PLACE = "TRY_CAST(team_id AS VARCHAR), TRY_CAST(round_number AS INTEGER)"
 
 
 def require(schema: Schema, table: str, columns: Iterable[str]) -> None:
@@ -36,7 +37,7 @@ def require(schema: Schema, table: str, columns: Iterable[str]) -> None:
 
 
 def _columns(schema: Schema, table: str, names: Iterable[str]) -> str:
-    return ", ".join(stored_column(schema, table, name) for name in names)
+    return ", ".join(column_of(schema, table, name) for name in names)
 
 
 def _team_filter(team: bool) -> str:
@@ -68,32 +69,32 @@ STATUS_COLUMNS = (
 def board(schema: Schema) -> str:
     """Who scored what and when in an execution, the texts left out."""
     return (
-        f"SELECT team_id, round_number, {_columns(schema, 'leader_board', BOARD_COLUMNS)} FROM leader_board"
-        f" WHERE execution_id = ? ORDER BY {stored_column(schema, 'leader_board', 'created_at')},"
+        f"SELECT {_PLACE}, {_columns(schema, 'leader_board', BOARD_COLUMNS)} FROM leader_board"
+        f" WHERE execution_id = ? ORDER BY {column_of(schema, 'leader_board', 'created_at')},"
         " team_id, round_number"
     )
 
 
 def submissions(schema: Schema, *, team: bool) -> str:
     return (
-        f"SELECT team_id, round_number, {_columns(schema, 'leader_board', SUBMISSION_COLUMNS)}"
+        f"SELECT {_PLACE}, {_columns(schema, 'leader_board', SUBMISSION_COLUMNS)}"
         f" FROM leader_board WHERE execution_id = ?{_team_filter(team)} ORDER BY team_id, round_number"
     )
 
 
 def statuses(schema: Schema, *, team: bool) -> str:
     return (
-        f"SELECT team_id, round_number, {_columns(schema, 'round_status', STATUS_COLUMNS)}"
+        f"SELECT {_PLACE}, {_columns(schema, 'round_status', STATUS_COLUMNS)}"
         f" FROM round_status WHERE execution_id = ?{_team_filter(team)} ORDER BY team_id, round_number"
     )
 
 
 def histories(schema: Schema, *, team: bool, texts: bool, round_number: bool = False) -> str:
     """What was said in the rounds; without ``texts``, only that there were rounds."""
-    message = stored_column(schema, "round_history", "message_history") if texts else "NULL::VARCHAR"
+    message = column_of(schema, "round_history", "message_history") if texts else "NULL::VARCHAR"
     names = ("team_name", "created_at")
     return (
-        f"SELECT team_id, round_number, {message}, {_columns(schema, 'round_history', names)}"
+        f"SELECT {_PLACE}, {message}, {_columns(schema, 'round_history', names)}"
         f" FROM round_history WHERE execution_id = ?{_team_filter(team)}"
         f"{' AND round_number = ?' if round_number else ''} ORDER BY team_id, round_number"
     )

@@ -13,7 +13,7 @@ from builder.errors import DatabaseDamaged, DatabaseTooNew, LeaderboardError, No
 from builder.leaderboard import digest
 from builder.leaderboard.copying import Identity
 from builder.leaderboard.schema import COLUMNS, Schema
-from builder.leaderboard.sentences import DAMAGED, NOT_A_DATABASE, TOO_NEW
+from builder.leaderboard.sentences import DAMAGED, FOREIGN, NOT_A_DATABASE, TOO_NEW, UNREADABLE
 from builder.leaderboard.watch import Watch
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -115,6 +115,17 @@ def looks_damaged(error: duckdb.Error) -> bool:
     return type(error) is duckdb.Error or isinstance(error, _FILE_ERRORS)
 
 
+def unanswered(error: duckdb.Error, path: str) -> LeaderboardError:
+    """Why a query failed over what it asked."""
+    # One that fits MixSeek's tables and not these: the columns have other types.
+    foreign = isinstance(error, duckdb.ProgrammingError | duckdb.DataError)
+    return LeaderboardError(FOREIGN if foreign else UNREADABLE, path=path, reason=first_line(error))
+
+
+def first_line(error: duckdb.Error) -> str:
+    return str(error).split("\n")[0]
+
+
 def prepare(part: Path, source: str, *, may_index: bool, watch: Watch) -> None:
     """See that a fresh copy opens and reads, fold its log in, work out what pages ask for and, where it
     pays, index it; then close it.
@@ -127,8 +138,11 @@ def prepare(part: Path, source: str, *, may_index: bool, watch: Watch) -> None:
             watch.queries(connection)
             schema = _schema(connection)
             counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
-            for statement in digest.statements(schema):
-                connection.execute(statement)
+            try:
+                for statement in digest.statements(schema):
+                    connection.execute(statement)
+            except (duckdb.ProgrammingError, duckdb.DataError, duckdb.OutOfMemoryException) as error:
+                raise unanswered(error, source) from error
             if may_index and counts.get("leader_board", 0) >= INDEX_FROM_ROWS:
                 _index(connection, schema)
             connection.execute("CHECKPOINT")
@@ -177,7 +191,7 @@ def _look_at_header(part: Path, source: str) -> None:
 
 
 def _explained(error: duckdb.Error, source: str) -> LeaderboardError:
-    reason = str(error).split("\n")[0]
+    reason = first_line(error)
     if "created with a newer version" in str(error) or "storage version" in reason:
         return DatabaseTooNew(TOO_NEW, path=source, version=duckdb.__version__)
     return DatabaseDamaged(DAMAGED, path=source, reason=reason)

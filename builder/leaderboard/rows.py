@@ -64,9 +64,9 @@ def details_of(stored: str | None) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _json(stored: str | None) -> Any:
+def _json(stored: Any) -> Any:
     """Stored JSON; ``None`` where there is none that could be read."""
-    if not stored:
+    if not stored or not isinstance(stored, str):
         return None
     try:
         value = json.loads(stored, parse_constant=lambda _: None)

@@ -204,14 +204,17 @@ _TYPES = {
 }
 
 
-def stored_column(schema: Schema, table: str, name: str) -> str:
-    """The column as it is, or NULL of its type where this file has none."""
-    return f'"{name}"' if schema.has(table, name) else f"NULL::{_TYPES[name]}"
+_CALENDAR = "TIMESTAMP '1900-01-01' AND TIMESTAMP '9000-01-01'"
 
 
 def column_of(schema: Schema, table: str, name: str) -> str:
     """The column's values, those that cannot be of MixSeek's type being NULL."""
-    return f'TRY_CAST("{name}" AS {_TYPES[name]})' if schema.has(table, name) else f"NULL::{_TYPES[name]}"
+    kind = _TYPES[name]
+    if not schema.has(table, name):
+        return f"NULL::{kind}"
+    value = f'TRY_CAST("{name}" AS {kind})'
+    # DuckDB's calendar goes far beyond Python's.
+    return f"CASE WHEN {value} BETWEEN {_CALENDAR} THEN {value} END" if kind == "TIMESTAMP" else value
 
 
 def source_of(schema: Schema, table: str) -> str:
