@@ -27,6 +27,7 @@ from studio.views import (
     scores,
     signin,
     teams,
+    version_scores,
     versions,
     workspaces,
 )
@@ -95,6 +96,10 @@ urlpatterns = [
         name="prompt-compare-text",
     ),
     path("prompts/<word:slug>/versions/<number:number>/", versions.version_detail, name="version-detail"),
+    path(
+        "prompts/<word:slug>/versions/<number:number>/runs/", version_scores.version_runs, name="version-runs"
+    ),
+    path("prompts/<word:slug>/scores/", version_scores.prompt_scores, name="prompt-scores"),
     path(
         "prompts/<word:slug>/versions/<number:number>/restore/",
         versions.version_restore,

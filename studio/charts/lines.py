@@ -20,7 +20,7 @@ _MARKED = 40
 """Markers on more rounds than this would be a smear."""
 _POINTS = 600
 
-_DASHES = ("", "7 4", "2 3", "10 3 2 3", "14 5", "4 2 1 2 1 2", "5 5", "1 3 6 3")
+DASHES = ("", "7 4", "2 3", "10 3 2 3", "14 5", "4 2 1 2 1 2", "5 5", "1 3 6 3")
 
 
 @dataclass(frozen=True)
@@ -81,10 +81,10 @@ def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) ->
     found = [(number, value) for number, value in series.points if value is not None and math.isfinite(value)]
     path = _path(series, across, up)
     attributes: dict[str, object] = {"class": "line", "d": path}
-    if _DASHES[look]:
-        attributes["stroke-dasharray"] = _DASHES[look]
+    if DASHES[look]:
+        attributes["stroke-dasharray"] = DASHES[look]
     marks = [
-        _marker(
+        marker(
             look,
             across.at(number),
             up.at(value),
@@ -199,8 +199,8 @@ def _swatch(look: int) -> SafeString:
             line(1, 6, 33, 6, "line"),
         )
     attributes: dict[str, object] = {"x1": 1, "y1": 6, "x2": 33, "y2": 6, "class": "line"}
-    if _DASHES[look]:
-        attributes["stroke-dasharray"] = _DASHES[look]
+    if DASHES[look]:
+        attributes["stroke-dasharray"] = DASHES[look]
     return tag(
         "svg",
         {
@@ -211,11 +211,11 @@ def _swatch(look: int) -> SafeString:
             "aria-hidden": "true",
         },
         tag("line", attributes),
-        _marker(look, 17.0, 6.0, ""),
+        marker(look, 17.0, 6.0, ""),
     )
 
 
-def _marker(look: int, x: float, y: float, says: str) -> SafeString:
+def marker(look: int, x: float, y: float, says: str) -> SafeString:
     title = (tag("title", {}, says),) if says else ()
     if look == 0:
         return tag("circle", {"class": "mark", "cx": x, "cy": y, "r": 4}, *title)

@@ -103,6 +103,7 @@ class HistoryForm(SearchForm):
     """Which stretch of a history to show: what is older than this version number, and has these words."""
 
     before = VersionNumberField(required=False, label=gettext_lazy("Before version"))
+    anyway = forms.BooleanField(required=False, label=gettext_lazy("Compare anyway"))
 
     def clean_q(self) -> str:
         """Short enough in words, too."""

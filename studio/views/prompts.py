@@ -25,6 +25,7 @@ from studio.people import person_of
 from studio.problems import Problem
 from studio.saving import Refused
 from studio.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
+from studio.version_scores import scores_before
 
 SETS_PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
@@ -84,9 +85,17 @@ def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
     before = wanted["before"]
     page = history_page(prompt_set, words_of(wanted["q"]), before=before, size=VERSIONS_PER_PAGE)
     searched = {"q": wanted["q"]} if wanted["q"] else {}
+    if wanted["anyway"]:
+        searched["anyway"] = "1"
+    shown = [entry.version.number for entry in page.entries]
+    scores = scores_before(prompt_set, shown, anyway=wanted["anyway"])
     context = {
         "prompt_set": prompt_set,
         "page": page,
+        "rows": [(entry, scores.get(entry.version.number)) for entry in page.entries],
+        "scored": any(number in scores for number in shown),
+        "apart": any(each.change and each.change.ruler for each in scores.values()),
+        "anyway": wanted["anyway"],
         "newest_url": "?" + urlencode(searched),
         "older_url": "?" + urlencode({**searched, "before": page.older}) if page.older else "",
         "q": wanted["q"],
