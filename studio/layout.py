@@ -77,6 +77,7 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("w", _("Ignore whitespace, or not")),
                 Shortcut("u", _("Unfold everything, or fold it")),
                 Shortcut("s", _("Swap sides")),
+                Shortcut("m", _("Show both in every context: the matrix")),
             ],
         ),
         (
@@ -86,6 +87,7 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("e", _("Edit the set")),
                 Shortcut("c", _("Compare: the chosen versions, or a version with the one before")),
                 Shortcut("x", _("Export the set, or the version")),
+                Shortcut("m", _("Show the matrix of versions and contexts")),
             ],
         ),
         (

@@ -16,6 +16,7 @@ from studio.views import (
     health,
     imports,
     labels,
+    matrix,
     pages,
     preferences,
     preview,
@@ -95,6 +96,7 @@ urlpatterns = [
         compare.prompt_compare_text,
         name="prompt-compare-text",
     ),
+    path("prompts/<word:slug>/matrix/", matrix.prompt_matrix, name="prompt-matrix"),
     path("prompts/<word:slug>/versions/<number:number>/", versions.version_detail, name="version-detail"),
     path(
         "prompts/<word:slug>/versions/<number:number>/runs/", version_scores.version_runs, name="version-runs"

@@ -6,7 +6,7 @@ from typing import Any
 
 from builder import errors
 from builder.coverage import Coverage
-from builder.errors import BuilderError, JailError
+from builder.errors import BuilderError, JailError, LimitExceeded
 from builder.file_check import FileProblem
 from builder.landmarks import Landmarks
 from builder.messages import MESSAGES, message
@@ -81,6 +81,9 @@ def outcomes_of(found: Iterable[Any]) -> list[Outcome]:
 def coverage_of(found: Iterable[Any]) -> Coverage:
     together = Coverage()
     for each in found:
+        if isinstance(each, LimitExceeded):
+            # Every further context would take as long, and what they reach cannot be told without this one.
+            return Coverage()
         if not isinstance(each, BuilderError):
             together |= Coverage(frozenset(each["reached"]), frozenset(each["unreached"]))
     return together
@@ -99,6 +102,13 @@ def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:
 def examination_of(value: dict[str, Any]) -> Examination:
     failure = error_of(value["failure"]) if "failure" in value else None
     return Examination(problems_of(value["problems"]), value.get("text"), failure)
+
+
+def examinations_of(found: Iterable[Any]) -> list[Examination]:
+    return [
+        Examination((), None, each) if isinstance(each, BuilderError) else examination_of(each)
+        for each in found
+    ]
 
 
 def file_problem_of(value: dict[str, Any]) -> FileProblem:

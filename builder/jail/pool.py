@@ -151,10 +151,18 @@ class JailPool:
         request = self._render_request("render", kind, text, {}, dialect)
         return answers.outcomes_of(self._jobs.ask_each(request, "variables", list(map(dict, situations))))
 
+    def examine_in_each(
+        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
+    ) -> list[Examination]:
+        """``examine`` one text with many contexts, in the same lane."""
+        request = self._render_request("examine", kind, text, {}, dialect)
+        found = self._jobs.ask_each(request, "variables", list(map(dict, situations)))
+        return answers.examinations_of(found)
+
     def coverage(
         self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
     ) -> Coverage:
-        """The lines of a template that these contexts reach together; one that meets a limit reaches none."""
+        """The lines that these contexts reach together; none at all where one of them meets a limit."""
         request = self._render_request("coverage", kind, text, {}, dialect)
         found = self._jobs.ask_each(request, "variables", list(map(dict, situations)))
         return answers.coverage_of(found)

@@ -8,3 +8,4 @@ import "./behaviours/menu.js";
 import "./behaviours/changes.js";
 import "./behaviours/unsaved.js";
 import "./behaviours/live.js";
+import "./behaviours/matrix.js";

@@ -1,0 +1,44 @@
+"""The matrix: versions × contexts, against a baseline."""
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from builder.variables import KINDS
+from studio.downloads import download
+from studio.forms import clean_or_refuse
+from studio.forms.matrix import MatrixForm
+from studio.matrix_page import MatrixPage
+from studio.models import PromptSet
+from studio.people import person_of
+
+
+@require_safe
+def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The page with the rows that are known, one row alone, or some rows for a browser without scripts."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    clean = clean_or_refuse(MatrixForm, request.GET)
+    page = MatrixPage(prompt_set, person_of(request), clean)
+    if not prompt_set.revision and page.draft is None:
+        return render(request, "matrix/none.html", {"prompt_set": prompt_set})
+    if (file := download(request, {"matrix": page.download})) is not None:
+        return file
+    if clean["row"]:
+        row = page.one_row(clean["row"])
+        return render(request, "matrix/_row.html", {"page": page, "row": row}, status=row.status)
+    after = clean["after"] or 0
+    rows = page.some_rows(after) if clean["plain"] else page.rows
+    ready = sum(row.groups is not None for row in rows)
+    context = {
+        "page": page,
+        "prompt_set": prompt_set,
+        "rows": rows,
+        "ready": ready,
+        "plain": clean["plain"],
+        "kinds": KINDS,
+        # Of a plain page, the baseline comes first each time.
+        "next": after + len(rows) - 1 if clean["plain"] and after + len(rows) - 1 < len(page.sides) else None,
+        "first": after,
+        "last": after + len(rows) - 1,
+    }
+    return render(request, "matrix/page.html", context)
