@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -9,8 +10,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from builder.leaderboard.copying import Roots
+
 _SUFFIX = ".progress.json"
 _MAX_BYTES = 64 * 1024
+# NONBLOCK, or a FIFO in the file's place would hold us for ever.
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _TICK_NS = 2_000_000_000
 """Some file systems keep the times of folders in steps of two seconds."""
 _LONG_LISTING, _REST_PER_LISTING = 0.02, 20.0
@@ -37,10 +42,11 @@ class Progress:
 class ProgressFolder:
     """The progress files of a workspace. MixSeek leaves those of finished runs behind, so the folder may
     hold many: it is listed anew only when it changed, and files that nobody writes to any more are not
-    opened."""
+    opened. With ``roots``, a folder that really lies elsewhere is not read."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, roots: Roots = None) -> None:
         self._path = path
+        self._roots = roots
         self._version: tuple[int, int] | None = None
         self._names: dict[str, list[str]] = {}
         self._pending: tuple[dict[str, list[str]], frozenset[str], list[str]] = ({}, frozenset(), [])
@@ -90,7 +96,7 @@ class ProgressFolder:
             found = os.stat(self._path)
             version = (found.st_ino, found.st_mtime_ns)
             if version != self._version:
-                names = os.listdir(self._path)
+                names = os.listdir(self._path) if self._is_inside() else []
                 # A file added within the same tick of the clock would leave no trace: look again then.
                 settled = time.time_ns() - found.st_mtime_ns > _TICK_NS
                 self._names, self._version = _by_execution(names), version if settled else None
@@ -100,13 +106,18 @@ class ProgressFolder:
             self._names, self._version = {}, None
         return self._names
 
+    def _is_inside(self) -> bool:
+        place = os.path.realpath(self._path) + "/"
+        return self._roots is None or any(place.startswith(root.rstrip("/") + "/") for root in self._roots)
+
 
 def _by_execution(names: Iterable[str]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for name in sorted(names):
         # Execution ids hold no dot; team ids may.
         execution, dot, _ = name.partition(".")
-        if dot and name.endswith(_SUFFIX):
+        # Bytes that are no UTF-8 are no name of MixSeek's, and no page could show them.
+        if dot and name.endswith(_SUFFIX) and _shown(name) == name:
             found.setdefault(execution, []).append(name)
     return found
 
@@ -118,21 +129,34 @@ def read_progress(logs: Path, executions: Collection[str] | None = None) -> list
 
 def _read(path: Path) -> Progress | None:
     try:
-        with path.open("rb") as file:
-            data = json.loads(file.read(_MAX_BYTES))
+        data = json.loads(_content(path))
         return Progress(
-            execution_id=str(data["execution_id"]),
-            team_id=str(data["team_id"]),
-            team_name=str(data.get("team_name") or data["team_id"]),
-            status=str(data["status"]),
+            execution_id=_shown(data["execution_id"]),
+            team_id=_shown(data["team_id"]),
+            team_name=_shown(data.get("team_name") or data["team_id"]),
+            status=_shown(data["status"]),
             current_round=_number(data.get("current_round")),
             total_rounds=_number(data.get("total_rounds")),
             current_agent=_text(data.get("current_agent")),
             updated_at=_moment(data.get("updated_at")),
             error=_text(data.get("error_message")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _content(path: Path) -> bytes:
+    """Of a plain file; what else stands there, a link included, is no report of MixSeek's."""
+    handle = os.open(path, _READ)
+    try:
+        return os.read(handle, _MAX_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+    finally:
+        os.close(handle)
+
+
+def _shown(value: Any) -> str:
+    """As a page can show it: half of a surrogate pair can hide behind an escape."""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _number(value: Any) -> int | None:
@@ -140,11 +164,14 @@ def _number(value: Any) -> int | None:
 
 
 def _text(value: Any) -> str | None:
-    return value if isinstance(value, str) and value else None
+    return _shown(value) if isinstance(value, str) and value else None
 
 
 def _moment(value: Any) -> datetime | None:
     if not isinstance(value, str):
         return None
     moment = datetime.fromisoformat(value)
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    try:
+        return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    except OverflowError:  # there is no such moment in UTC
+        return None

@@ -101,13 +101,14 @@ class AggregationStore:
         self.across = Across(self)
         """Teams and their history, how scores spread, two executions side by side."""
         self._clock = clock
-        self._logs = ProgressFolder(self.path.parent / "logs")
+        inside = None if roots is None else tuple(os.path.realpath(root) for root in roots)
+        self._logs = ProgressFolder(self.path.parent / "logs", inside)
         self._snapshots = Snapshots(
             self.path,
             CopyFolder(cache_folder or default_folder(os.environ), bounds),
             retries=retries,
             follow_symlinks=follow_symlinks,
-            roots=None if roots is None else tuple(os.path.realpath(root) for root in roots),
+            roots=inside,
             background_bytes=background_bytes,
             patience=patience,
             clock=clock,

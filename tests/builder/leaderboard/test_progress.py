@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from builder.leaderboard import Progress, progress, read_progress
+from builder.leaderboard import AggregationStore, Progress, progress, read_progress
 from builder.leaderboard.progress import ProgressFolder
 from tests.builder.leaderboard.conftest import Played
 
@@ -116,3 +116,49 @@ def test_new_and_rewritten_and_removed_files_are_noticed(tmp_path: Path) -> None
     assert folder.alive(since) == []
     (team,) = folder.read(["first"])
     assert team.updated_at == now - timedelta(hours=1)
+
+
+def _document(**more: object) -> bytes:
+    told = {"execution_id": "e", "team_id": "t", "status": "running", "updated_at": "2026-01-01T00:00:00"}
+    return json.dumps({**told, **more}).encode()
+
+
+def test_what_is_no_plain_file_is_left_out_and_keeps_nobody_waiting(tmp_path: Path) -> None:
+    logs, elsewhere = tmp_path / "logs", tmp_path / "elsewhere.json"
+    logs.mkdir()
+    elsewhere.write_bytes(_document(team_id="elsewhere"))
+    # Opened like a file, a pipe would hold the reader until somebody writes to it.
+    os.mkfifo(logs / "e.pipe.progress.json")
+    (logs / "e.folder.progress.json").mkdir()
+    (logs / "e.link.progress.json").symlink_to(elsewhere)
+    (logs / "e.deep.progress.json").write_bytes(b'{"execution_id": ' + b"[" * 60_000)
+    (logs / os.fsdecode(b"\xff.t.progress.json")).write_bytes(_document())
+    (logs / "e.t.progress.json").write_bytes(_document())
+    assert [team.team_id for team in read_progress(logs)] == ["t"]
+    assert ProgressFolder(logs).alive(datetime(2025, 1, 1, tzinfo=UTC)) == ["e"]
+
+
+def test_what_no_page_could_show_is_put_right(tmp_path: Path) -> None:
+    odd = {
+        "team_name": "half \ud800",
+        "status": "\udfff",
+        "current_agent": "\ud800",
+        "error_message": "\udc00",
+    }
+    (tmp_path / "e.t.progress.json").write_bytes(_document(**odd, updated_at="0001-01-01T00:00:00+14:00"))
+    (team,) = read_progress(tmp_path)
+    assert (team.team_name, team.status, team.current_agent, team.error) == ("half ?", "?", "?", "?")
+    assert team.updated_at is None, "a moment before the first one has no time in UTC"
+
+
+def test_logs_that_lead_out_of_the_roots_are_not_read(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "root" / "workspace", tmp_path / "outside"
+    inside.mkdir(parents=True)
+    outside.mkdir()
+    (outside / "e.t.progress.json").write_bytes(_document())
+    (inside / "logs").symlink_to(outside)
+    roots = (str(tmp_path / "root"),)
+    assert ProgressFolder(inside / "logs", roots).read() == []
+    assert ProgressFolder(inside / "logs", (*roots, str(outside))).read() != []
+    store = AggregationStore(inside, roots=[tmp_path / "root"], cache_folder=tmp_path / "copies")
+    assert store.progress() == []
