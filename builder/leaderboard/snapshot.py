@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Callable
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -163,13 +164,14 @@ class Snapshots:
         """Nothing to show yet: wait, if not for ever."""
         failed = self._failed
         if failed is not None and failed[0] == identity and time.monotonic() < self._not_before:
-            raise failed[1]
+            # A fresh one: each raise adds to an exception, and many threads may raise this.
+            raise copy(failed[1])
         job = self._started()
         job.wait(job.left(self._patience))
         if self._current is not None:
             return self._current
         if job.over:
-            raise job.error or TornCopy(BUSY, path=self.path)
+            raise copy(job.error) if job.error is not None else TornCopy(BUSY, path=self.path)
         # An earlier state, perhaps from before this process began, is better than none.
         earlier = self._maker.newest()
         if earlier is None:

@@ -229,10 +229,13 @@ def test_a_broken_file_is_not_copied_for_every_reader(
     slowly = Slowly(monkeypatch, database)
     slowly.go_on()
     store = open_store(played.path)
+    raised = []
     for _ in range(3):
-        with pytest.raises(NotADatabase):
+        with pytest.raises(NotADatabase) as caught:
             store.executions()
+        raised.append(caught.value)
     assert slowly.copies == 1
+    assert len(set(map(id, raised))) == 3 and len(set(map(str, raised))) == 1
     failed = store.copying()
     assert (failed.state, isinstance(failed.error, NotADatabase)) == ("failed", True)
 
