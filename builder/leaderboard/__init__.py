@@ -29,7 +29,8 @@ from builder.leaderboard.records import (
 )
 from builder.leaderboard.schema import DATABASE_NAME, Gap
 from builder.leaderboard.snapshot import Copying, Freshness
-from builder.leaderboard.store import RUNNING_WITHIN, AggregationStore, database_path
+from builder.leaderboard.source import RUNNING_WITHIN, database_path
+from builder.leaderboard.store import AggregationStore
 
 __all__ = [
     "DATABASE_NAME",

@@ -1,12 +1,11 @@
 """Questions over many executions: teams and their history, how scores spread, two executions side by side."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 from builder.dialect import RankingOrder
-from builder.leaderboard.access import T
 from builder.leaderboard.board import PLACES, known, standings
 from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS, TEAMS
 from builder.leaderboard.listing import WIDTH, Signs, execution_of, joined, matching
@@ -23,6 +22,7 @@ from builder.leaderboard.records import (
     TeamRun,
     TeamSummary,
 )
+from builder.leaderboard.source import Source
 
 _TEAM_ORDERS: dict[TeamOrder, str] = {
     "best": "best DESC NULLS LAST, team_id",
@@ -39,21 +39,21 @@ class Across:
     >>> store.across.teams(search="alpha", limit=50)
     """
 
-    def __init__(self, asked: "Asked") -> None:
-        self._asked = asked
+    def __init__(self, source: Source) -> None:
+        self._source = source
 
     def teams(
         self, search: str = "", *, order: TeamOrder = "best", limit: int | None = None, offset: int = 0
     ) -> list[TeamSummary]:
         """Every team that ever scored; ``search`` looks at names and ids."""
-        return self._asked.answer(lambda reader: _teams(reader, search, order, limit, offset))
+        return self._source.answer(lambda reader: _teams(reader, search, order, limit, offset))
 
     def count_teams(self, search: str = "") -> int:
         """How many there are on all pages."""
-        return self._asked.answer(lambda reader: _count_teams(reader, search))
+        return self._source.answer(lambda reader: _count_teams(reader, search))
 
     def team(self, team_id: str) -> TeamSummary | None:
-        return self._asked.answer(lambda reader: _team(reader, team_id))
+        return self._source.answer(lambda reader: _team(reader, team_id))
 
     def team_history(
         self,
@@ -67,13 +67,13 @@ class Across:
         """How the team did in each execution, the latest first; ``order`` is the ranking's."""
 
         def question(reader: Reader) -> list[TeamRun]:
-            signs = self._asked.signs(reader, now)
+            signs = self._source.signs(reader, now)
             return _team_history(reader, team_id, order, signs, limit, offset)
 
-        return self._asked.answer(question)
+        return self._source.answer(question)
 
     def count_team_history(self, team_id: str) -> int:
-        return self._asked.answer(lambda reader: _count_runs(reader, team_id))
+        return self._source.answer(lambda reader: _count_runs(reader, team_id))
 
     def distribution(
         self,
@@ -84,13 +84,13 @@ class Across:
         bins: int = 20,
     ) -> Distribution:
         """How scores spread over the workspace, one execution, one team, or one team in one execution."""
-        return self._asked.answer(lambda reader: _distribution(reader, of, execution_id, team_id, bins))
+        return self._source.answer(lambda reader: _distribution(reader, of, execution_id, team_id, bins))
 
     def spreads(
         self, by: ScoresBy, keys: Sequence[str], *, of: ScoresOf = "rounds", team_id: str | None = None
     ) -> dict[str, Distribution]:
         """How the scores of each of these teams or executions spread, without columns, in one pass."""
-        return self._asked.answer(lambda reader: _spreads(reader, by, keys, of, team_id))
+        return self._source.answer(lambda reader: _spreads(reader, by, keys, of, team_id))
 
     def compare(
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
@@ -98,20 +98,12 @@ class Across:
         """Two executions side by side; raises ``UnknownExecution`` where one is not known."""
 
         def question(reader: Reader) -> ExecutionComparison:
-            signs = self._asked.signs(reader, now)
+            signs = self._source.signs(reader, now)
             one, other = (known(reader, name, signs) for name in (first, second))
             sides = (standings(reader, name, order) for name in (first, second))
             return ExecutionComparison(one, other, _deltas(*sides))
 
-        return self._asked.answer(question)
-
-
-class Asked(Protocol):
-    """What answers questions: the store."""
-
-    def answer(self, question: Callable[[Reader], T]) -> T: ...
-
-    def signs(self, reader: Reader | None, now: datetime | None) -> Signs: ...
+        return self._source.answer(question)
 
 
 def _teams(

@@ -1,0 +1,121 @@
+"""Where answers come from: a verified copy of a workspace's database, and its logs."""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from builder.dialect import CONTRACT, Dialect
+from builder.leaderboard import listing
+from builder.leaderboard.access import T, ask
+from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
+from builder.leaderboard.listing import Signs
+from builder.leaderboard.making import Retries
+from builder.leaderboard.progress import Progress, ProgressFolder
+from builder.leaderboard.reader import Reader
+from builder.leaderboard.schema import DATABASE_NAME, Gap
+from builder.leaderboard.snapshot import Copying, Freshness, Snapshots
+
+RUNNING_WITHIN = timedelta(minutes=15)
+"""A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
+minutes for a step and notes each one."""
+
+
+def database_path(workspace: Path | str) -> Path:
+    """Where a workspace keeps its database."""
+    return Path(workspace) / DATABASE_NAME
+
+
+class Source:
+    """A workspace's database, never opened itself, and what its logs say. Safe for threads."""
+
+    def __init__(
+        self,
+        workspace: Path | str | None = None,
+        db_path: Path | str | None = None,
+        *,
+        dialect: Dialect = CONTRACT,
+        cache_folder: Path | None = None,
+        retries: Retries = Retries(),  # noqa: B008 (frozen)
+        bounds: Bounds = Bounds(),  # noqa: B008 (frozen)
+        background_bytes: int = 64 * 1024**2,
+        patience: float | None = None,
+        follow_symlinks: bool = True,
+        roots: Iterable[Path] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Takes a workspace or a database file.
+
+        A question waits for the copy of a changed file, with ``patience`` at most so many seconds; then it
+        is answered from the last copy or, where there is none yet, raises ``CopyUnderWay``. A file of
+        ``background_bytes`` or more is not waited for while there is a copy to show. With ``roots``, a
+        database that really lies elsewhere is not read.
+        """
+        given = db_path if db_path is not None else workspace
+        if given is None:
+            raise TypeError("A store needs a workspace or a db_path")
+        given = Path(given)
+        is_file = db_path is not None or given.is_file() or given.suffix in (".db", ".duckdb")
+        self.path = given if is_file else database_path(given)
+        self.dialect = dialect
+        self._clock = clock
+        inside = None if roots is None else tuple(os.path.realpath(root) for root in roots)
+        self._logs = ProgressFolder(self.path.parent / "logs", inside)
+        self._snapshots = Snapshots(
+            self.path,
+            CopyFolder(cache_folder or default_folder(os.environ), bounds),
+            retries=retries,
+            follow_symlinks=follow_symlinks,
+            roots=inside,
+            background_bytes=background_bytes,
+            patience=patience,
+            clock=clock,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the copy; it stays for the next process."""
+        self._snapshots.close()
+
+    def signs(self, reader: Reader | None, now: datetime | None) -> Signs:
+        """What tells at this moment which of the executions without a summary are running."""
+        moment = now or datetime.fromtimestamp(self._clock(), UTC)
+        since = moment - RUNNING_WITHIN
+        finished = reader.lasting(listing.FINISHED) if reader is not None else frozenset()
+        return Signs(since, self._logs.alive(since, finished))
+
+    def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
+        """What the teams say that they are doing, out of the workspace's ``logs/``."""
+        return self._logs.read(executions)
+
+    def gaps(self) -> tuple[Gap, ...]:
+        """The tables and columns of MixSeek's that this file lacks."""
+        return self.answer(lambda reader: reader.schema.gaps())
+
+    def freshness(self) -> Freshness:
+        """How current the answers are, after a look at the original."""
+        self._snapshots.reader()
+        return self._snapshots.freshness()
+
+    def refresh(self, wait: float | None = 0.0) -> Copying:
+        """Have a changed original copied, in a thread of its own; waits for it at most ``wait`` seconds,
+        with ``None`` as long as it takes."""
+        return self._snapshots.refresh(wait)
+
+    def copying(self) -> Copying:
+        """What goes on with the copy at this moment; looks at nothing and starts nothing."""
+        return self._snapshots.copying()
+
+    def answer(self, question: Callable[[Reader], T]) -> T:
+        """Ask the current copy; the store's own methods are made of this."""
+        return ask(self._snapshots, question)
