@@ -41,9 +41,9 @@ def attribute_workspace(
     workspace: Workspace, now: datetime, progress: Progress = lambda done, total: None
 ) -> Examined:
     """Examine the runs that are new, that have gone on, or that newer versions may explain."""
-    store = store_of(workspace)
     runs = rounds = 0
     try:
+        store = store_of(workspace)
         pending = _pending(workspace, store.executions(now=now))
         if not pending:
             return Examined()

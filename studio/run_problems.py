@@ -9,7 +9,7 @@ from studio.language import reader_language
 from studio.models import Workspace
 from studio.problems import Problem
 from studio.runs import CURRENT_WITHIN, FirstCopy
-from studio.stores import store_of
+from studio.stores import NotAllowed, store_of
 
 
 class BeingCopied(Problem):
@@ -24,8 +24,8 @@ class BeingCopied(Problem):
 @contextmanager
 def reading(workspace: Workspace) -> Iterator[AggregationStore]:
     """The workspace's store, as current as it can be without keeping anybody; see ``as_problems``."""
-    store = store_of(workspace)
     with as_problems():
+        store = store_of(workspace)
         # A list of nothing is no problem, so it is up to the question to miss the database.
         with suppress(DatabaseMissing):
             store.refresh(wait=CURRENT_WITHIN)
@@ -39,6 +39,9 @@ def as_problems() -> Iterator[None]:
         yield
     except CopyUnderWay as error:
         raise BeingCopied(error) from error
+    except NotAllowed as error:
+        language = reader_language()
+        raise Problem(403, error.text(language), error.advice(language)) from error
     except LeaderboardError as error:
         language = reader_language()
         status = 404 if isinstance(error, UnknownRun | DatabaseMissing) else 503

@@ -97,8 +97,8 @@ def read_runs(
     wait: float = CURRENT_WITHIN,
 ) -> Runs:
     """A page of executions, out of a verified copy of the database; MixSeek's own file is never opened."""
-    store = store_of(workspace)
     try:
+        store = store_of(workspace)
         store.refresh(wait=wait)
         total = store.count_executions(wanted.search, state=wanted.state, now=now)
         paging = Paging(page, total, limit)

@@ -6,23 +6,41 @@ from pathlib import Path
 
 from django.conf import settings
 
-from builder.dialect import DIALECTS
+from builder.dialect import Dialect
+from builder.errors import LeaderboardError
 from builder.leaderboard import AggregationStore, Retries
+from builder.messages import message
 from studio.models import Workspace
+from studio.workspace_roots import FolderMissing, FolderRefused, require_allowed
+
+NOT_ALLOWED = message("store-not-allowed", "{reason}", "{reason}", fix_en="{advice}", fix_ja="{advice}")
 
 _MOST = 32
 _WAITED_FOR_BYTES = 32 * 1024**2
 """A changed database up to this size is copied in the time that nobody notices; larger ones are not waited
 for while there is an earlier copy to show."""
 
-_Key = tuple[str, str, tuple[Path, ...]]
+_Key = tuple[str, Dialect, tuple[Path, ...]]
 _kept: OrderedDict[_Key, AggregationStore] = OrderedDict()
 _guard = threading.Lock()
 
 
+class NotAllowed(LeaderboardError):
+    """The workspace's folder is not, or not any more, one that the studio may look into."""
+
+
 def store_of(workspace: Workspace) -> AggregationStore:
-    """The workspace's store; the same object for every request, safe from several threads."""
-    key = (workspace.path, workspace.dialect, tuple(settings.STUDIO_WORKSPACE_ROOTS))
+    """The workspace's store; the same object for every request, safe from several threads.
+
+    Raises ``NotAllowed`` where the folder has become a link or left the roots since it was registered.
+    """
+    try:
+        require_allowed(workspace)
+    except FolderMissing:
+        pass  # the store says what is missing, and is there when the folder is back
+    except FolderRefused as refusal:
+        raise NotAllowed(NOT_ALLOWED, reason=refusal.what, advice=refusal.advice) from refusal
+    key = (workspace.path, workspace.spoken, tuple(settings.STUDIO_WORKSPACE_ROOTS))
     with _guard:
         store = _kept.pop(key, None) or _opened(*key)
         _kept[key] = store
@@ -42,10 +60,10 @@ def close_all() -> None:
         store.close()
 
 
-def _opened(path: str, dialect: str, roots: tuple[Path, ...]) -> AggregationStore:
+def _opened(path: str, dialect: Dialect, roots: tuple[Path, ...]) -> AggregationStore:
     return AggregationStore(
         Path(path),
-        dialect=next(each for name, each in DIALECTS.items() if name == dialect),
+        dialect=dialect,
         cache_folder=settings.STUDIO_DATA / "copies",
         background_bytes=_WAITED_FOR_BYTES,
         patience=settings.STUDIO_COPY_PATIENCE,

@@ -1,5 +1,6 @@
 """Stores are kept for the next request, not too many of them, and read only what may be read."""
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from builder.errors import CopyUnderWay, LeaderboardError
+from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError
 from builder.leaderboard import AggregationStore
 from studio import stores
 from studio.models import Workspace
-from studio.stores import close_all, store_of
+from studio.stores import NotAllowed, close_all, store_of
 from tests.builder.workspaces import play_small_workspace
 
 
@@ -104,3 +105,25 @@ def test_a_database_that_leads_out_of_the_roots_is_not_read(
     # When the operator allows that folder too, the next request finds it.
     settings.STUDIO_WORKSPACE_ROOTS = (root, played)
     assert store_of(_workspace(root / "workspace")).executions()
+
+
+def test_a_workspace_that_has_left_the_roots_is_not_read(settings: Any, played: Path, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    shutil.copytree(played, root / "workspace")
+    settings.STUDIO_WORKSPACE_ROOTS = (root,)
+    workspace = _workspace(root / "workspace")
+    assert store_of(workspace).executions()
+    # Somebody turns it round to a folder elsewhere, or the operator takes the root away.
+    (root / "workspace").rename(tmp_path / "gone")
+    (root / "workspace").symlink_to(tmp_path / "gone")
+    with pytest.raises(NotAllowed, match="symbolic link"):
+        store_of(workspace)
+    settings.STUDIO_WORKSPACE_ROOTS = (played,)
+    with pytest.raises(NotAllowed, match="is not below a folder that the studio may use"):
+        store_of(workspace)
+
+
+def test_a_folder_that_is_gone_has_no_runs(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseMissing):
+        store_of(_workspace(tmp_path / "gone")).executions()
