@@ -22,9 +22,27 @@ def editor_words() -> str:
             "phrases": _phrases(),
             # Translators: %s is what would be written instead.
             "apply": _("Write %s"),
+            "coverage": _coverage(),
         },
         ensure_ascii=False,
     )
+
+
+def _coverage() -> dict[str, str]:
+    """The switch above the editor is the legend, too: what it says in each of its states."""
+    return {
+        "line": _("No sample context reaches this line"),
+        # Translators: %s is how many.
+        "some": _("%s lines not reached"),
+        "one": _("1 line not reached"),
+        "none": _("Every line reached"),
+        "unknown": _("Reach not known"),
+        "asking": _("Reach"),
+        "off": _("Reach"),
+        # Translators: %s is a list of their numbers.
+        "which": _("No sample context reaches these lines: %s"),
+        "about": _("Marks the lines that no sample context reaches"),
+    }
 
 
 def _phrases() -> dict[str, str]:

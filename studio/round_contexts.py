@@ -11,25 +11,25 @@ _LONGEST_NAME = 120
 _LONGEST_DESCRIPTION = 300
 
 
-def proposed_name(context: RoundPromptContext) -> str:
+def proposed_name(team: str, number: int, task: str) -> str:
     """Team, round and the beginning of the task; numbered where a context has that name already."""
     words = {
-        "team": Truncator(_one_line(context.team_name)).chars(40),
-        "round": context.round_number,
-        "task": Truncator(_one_line(context.user_prompt)).chars(50),
+        "team": Truncator(_one_line(team)).chars(40),
+        "round": number,
+        "task": Truncator(_one_line(task)).chars(50),
     }
     stem = _("%(team)s, round %(round)d: %(task)s") % words
     taken = set(SampleContext.objects.filter(name__startswith=stem[:60]).values_list("name", flat=True))
-    name, number = stem, 1
+    name, copies = stem, 1
     while name in taken:
-        number += 1
-        name = f"{stem} ({number})"
+        copies += 1
+        name = f"{stem} ({copies})"
     return name[:_LONGEST_NAME]
 
 
-def proposed_description(workspace: Workspace, context: RoundPromptContext) -> str:
+def proposed_description(workspace: Workspace, execution_id: str) -> str:
     """Where it comes from."""
-    words = {"workspace": workspace.name, "execution": context.execution_id}
+    words = {"workspace": workspace.name, "execution": execution_id}
     return (_("From the runs of %(workspace)s, execution %(execution)s.") % words)[:_LONGEST_DESCRIPTION]
 
 

@@ -1,6 +1,7 @@
 // The editor's page: puts its parts together. Without this file it is a form with textareas.
 import { address } from "./editor/address.js";
 import { autosave } from "./editor/autosave.js";
+import { coverage } from "./editor/coverage.js";
 import { keys } from "./editor/keys.js";
 import { mount } from "./editor/mount.js";
 import { parse } from "./editor/page.js";
@@ -37,6 +38,7 @@ function open(form) {
     editors.get(kind).view.requestMeasure();
     note();
     shown.now();
+    covered.turned();
   });
 
   for (const textarea of form.querySelectorAll("textarea[data-editor]")) {
@@ -44,9 +46,12 @@ function open(form) {
     const onChange = (view, update) => {
       drafts.changed();
       shown.changed(kind, update);
+      covered.changed(kind, update);
     };
     editors.set(kind, { kind, textarea, view: mount(textarea, { words: words.completion, phrases: words.phrases, onChange }) });
   }
+
+  const covered = coverage(form, editors, current, form.querySelector("[data-coverage]"), words.coverage);
 
   /** Shows the problems that came with the page itself. */
   function readPage() {

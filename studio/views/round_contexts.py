@@ -106,12 +106,13 @@ def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderErro
 
 def _form(request: HttpRequest, workspace: Workspace, replay: Replay, found: Round) -> RoundContextForm:
     wanted = clean_or_refuse(ContextSearchForm, request.GET)["set"]
+    told = replay.context
     initial = {
-        "name": proposed_name(replay.context),
-        "description": proposed_description(workspace, replay.context),
+        "name": proposed_name(told.team_name, told.round_number, told.user_prompt),
+        "description": proposed_description(workspace, told.execution_id),
         "prompt_set": "" if wanted == SHARED else wanted,
     }
-    document = document_of(replay.context, found.record.submission)
+    document = document_of(told, found.record.submission)
     saving = request.method == "POST" and request.POST.get("do") != "look"
     return RoundContextForm(request.POST.dict() if saving else None, initial, document)
 

@@ -13,6 +13,7 @@ import {
   lineNumbers,
 } from "@codemirror/view";
 import { completion } from "./completion.js";
+import { coverageGutter } from "./coverage.js";
 import { template } from "./jinja.js";
 import { overwrite } from "./overwrite.js";
 import { pairs } from "./pairs.js";
@@ -40,6 +41,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         EditorState.readOnly.of(textarea.readOnly),
         problems(),
         lineNumbers(),
+        coverageGutter(),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         highlightSpecialChars(),

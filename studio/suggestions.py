@@ -1,0 +1,238 @@
+"""Rounds of real runs that no sample context is like: which to keep, and what each would add."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from builder.errors import BuilderError, LeaderboardError
+from studio.coverage import stamp_of
+from studio.kept import Kept
+from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
+from studio.round_contexts import proposed_description, proposed_name
+from studio.round_traits import TRAITS, Trait, standing_traits, traits_of
+from studio.sample_gaps import Gap, Measure, Samples, What, in_order
+from studio.stores import store_of
+
+MOST_RUNS = 200
+"""Of a set, the newest, that are looked at."""
+MOST_ROUNDS = 20_000
+MOST_SUGGESTED = 6
+MOST_REBUILT = 12
+"""Rounds that are made anew to see how they really stood: each reads its conversation."""
+
+_Key = tuple[int, str, int]
+"""Run, team and number of a round."""
+
+_kept: "Kept[FromRuns]" = Kept(1_000)
+
+
+@dataclass(frozen=True)
+class RealRound:
+    """One round of one team, as it was played."""
+
+    run: RunResult
+    team_id: str
+    team_name: str
+    number: int
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.run.workspace
+
+    @property
+    def name(self) -> str:
+        """For the sample context that it may become."""
+        return proposed_name(self.team_name, self.number, self.run.task)
+
+    @property
+    def description(self) -> str:
+        return proposed_description(self.workspace, self.run.execution_id)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """A real round with what it would add to the sample contexts."""
+
+    round: RealRound
+    gaps: tuple[Gap, ...]
+
+
+@dataclass(frozen=True)
+class FromRuns:
+    """What the runs of a set suggest."""
+
+    runs: int = 0
+    """How many were looked at."""
+    suggestions: tuple[Suggestion, ...] = ()
+    unread: tuple[Workspace, ...] = ()
+    """Those whose database could not be asked: their runs are known by their figures alone."""
+
+
+def from_runs(prompt_set: PromptSet) -> FromRuns:
+    """The real rounds to keep as sample contexts: few, so that together they add all that is missing."""
+    runs = _runs_of(prompt_set)
+    mark = runs.aggregate(count=Count("pk"), newest=Max("pk"))
+    key = (prompt_set.pk, stamp_of(prompt_set), mark["count"], mark["newest"])
+    if (kept := _kept.get(key)) is not None:
+        return kept
+    samples = Samples.of(SampleContext.objects.for_set(prompt_set))
+    found = _Search(list(runs.select_related("workspace")[:MOST_RUNS]), samples).result()
+    if not found.unread:
+        _kept.put(key, found, 1)
+    return found
+
+
+def forget() -> None:
+    """Start anew."""
+    _kept.clear()
+
+
+def _runs_of(prompt_set: PromptSet) -> QuerySet[RunResult]:
+    """Those that a version of the set explains, also where it is one of several or was edited by hand."""
+    either = RunResult.candidates.through.objects.filter(promptversion__prompt_set=prompt_set)
+    return RunResult.objects.filter(
+        Q(version__prompt_set=prompt_set) | Q(pk__in=either.values("runresult_id")), workspace__archived=False
+    )
+
+
+class _Search:
+    """Looks for the fewest real rounds that add what the samples lack."""
+
+    def __init__(self, runs: Sequence[RunResult], samples: Samples) -> None:
+        self._runs = {run.pk: run for run in runs}
+        self._samples = samples
+        self._names: dict[_Key, str] = {}
+        self._unread: dict[int, Workspace] = {}
+        self._offers: dict[_Key, set[What]] = {}
+        self._values: dict[tuple[_Key, Measure], int] = {}
+
+    def result(self) -> FromRuns:
+        scores = self._read_rounds()
+        self._offer_places(scores)
+        self._offer_measures()
+        return FromRuns(len(self._runs), tuple(self._chosen()), tuple(self._unread.values()))
+
+    # --- what there is -------------------------------------------------------------------
+
+    def _read_rounds(self) -> dict[int, dict[int, dict[str, float | None]]]:
+        """Scores by run, round and team."""
+        rows = RoundResult.objects.filter(run__in=self._runs).order_by("-run_id", "team_id", "round_number")
+        scores: dict[int, dict[int, dict[str, float | None]]] = {}
+        columns = ("run_id", "team_id", "team_name", "round_number", "score")
+        for run, team, name, number, score in rows.values_list(*columns)[:MOST_ROUNDS]:
+            self._names[run, team, number] = name or team
+            scores.setdefault(run, {}).setdefault(number, {})[team] = score
+        return scores
+
+    def _offer_places(self, scores: dict[int, dict[int, dict[str, float | None]]]) -> None:
+        """Who stood where, if all were at the same round: how it really was, is seen when it matters."""
+        for run, by_round in scores.items():
+            best: dict[str, float] = {}
+            for number in sorted(by_round):
+                if number > 1:
+                    places = sorted(best, key=lambda team: (-best[team], team))
+                    for team in by_round[number]:
+                        self._offer((run, team, number), self._traits(places, team))
+                for team, score in by_round[number].items():
+                    if score is not None:
+                        best[team] = max(score, best.get(team, score))
+
+    def _traits(self, places: list[str], team: str) -> set[Trait]:
+        if team in places:
+            return {*standing_traits(places.index(team) + 1, len(places))}
+        return {"absent" if places else "no-ranking", "no-history"}
+
+    def _offer_measures(self) -> None:
+        for key in self._names:
+            run, _team, number = key
+            self._values[key, "round"] = number
+            self._values[key, "task"] = len(self._runs[run].task)
+            if number > 1:
+                self._values[key, "teams"] = self._runs[run].teams
+        self._read_lengths()
+        most: dict[Measure, int] = {}
+        for (_key, name), value in self._values.items():
+            most[name] = max(value, most.get(name, 0))
+        for (key, name), value in self._values.items():
+            # One that is nearly the longest will do, if it shows something else besides.
+            enough = value == most[name] if name == "round" else value >= 0.9 * most[name]
+            if enough and self._samples.lacks(name, value):
+                self._offers.setdefault(key, set()).add(name)
+
+    def _read_lengths(self) -> None:
+        by_workspace: dict[int, list[RunResult]] = {}
+        for run in self._runs.values():
+            by_workspace.setdefault(run.workspace_id, []).append(run)
+        for runs in by_workspace.values():
+            keys = {run.execution_id: run.pk for run in runs}
+            try:
+                lengths = store_of(runs[0].workspace).lengths(list(keys))
+            except LeaderboardError:
+                self._unread[runs[0].workspace_id] = runs[0].workspace
+                continue
+            before: dict[tuple[int, str], int] = {}
+            for each in lengths:
+                run_key = keys[each.execution_id]
+                key = (run_key, each.team_id, each.round_number)
+                if key in self._names:
+                    self._values[key, "submission"] = each.characters
+                    self._values[key, "history"] = before.get((run_key, each.team_id), 0)
+                before[run_key, each.team_id] = before.get((run_key, each.team_id), 0) + each.characters
+
+    def _offer(self, key: _Key, traits: set[Trait]) -> None:
+        if missing := traits - self._samples.traits:
+            self._offers.setdefault(key, set()).update(missing)
+
+    # --- which to take -------------------------------------------------------------------
+
+    def _chosen(self) -> Iterable[Suggestion]:
+        wanted: set[What] = set().union(*self._offers.values())
+        suggested = rebuilt = 0
+        while wanted and suggested < MOST_SUGGESTED:
+            offers = {key: what & wanted for key, what in self._offers.items() if what & wanted}
+            if not offers:
+                return
+            key = max(offers, key=lambda each: self._rank(each, offers[each]))
+            self._offers.pop(key)
+            adds = offers[key]
+            if not adds.isdisjoint(TRAITS):
+                rebuilt += 1
+                if rebuilt > MOST_REBUILT:
+                    # What is left are figures that need no second look.
+                    wanted -= set(TRAITS)
+                    self._offers[key] = adds
+                    continue
+                adds = (adds - set(TRAITS)) | (self._really(key) - self._samples.traits) & wanted
+            if adds:
+                wanted -= adds
+                suggested += 1
+                yield Suggestion(self._round(key), tuple(self._gap(key, each) for each in in_order(adds)))
+
+    def _rank(self, key: _Key, adds: set[What]) -> tuple[object, ...]:
+        """The most at once; then a run that is over, the latest, the first team."""
+        run = self._runs[key[0]]
+        started = run.started_at.timestamp() if run.started_at else 0.0
+        return len(adds), run.over, bool(run.task), started, key[2], [-ord(letter) for letter in key[1]]
+
+    def _really(self, key: _Key) -> frozenset[Trait]:
+        """What the round really was like, out of its database."""
+        run = self._runs[key[0]]
+        if run.workspace_id in self._unread:
+            return frozenset()
+        try:
+            # No template is rendered here, so that any task will do where none is stored.
+            made = store_of(run.workspace).rebuild(run.execution_id, key[1], key[2], task=run.task or "-")
+        except LeaderboardError:
+            self._unread[run.workspace_id] = run.workspace
+            return frozenset()
+        except BuilderError:
+            return frozenset()
+        return traits_of(made.context)
+
+    def _round(self, key: _Key) -> RealRound:
+        return RealRound(self._runs[key[0]], key[1], self._names[key], key[2])
+
+    def _gap(self, key: _Key, what: What) -> Gap:
+        measure: Measure = what  # type: ignore[assignment]
+        return Gap(what, self._values.get((key, measure), 0), self._samples.measures.get(measure, 0))
