@@ -109,7 +109,7 @@ def _chart(scores: Sequence[VersionScore], rows: Sequence[VersionRow]) -> Chart:
         title=_("Score over versions"),
         description=" ".join(point.says + "." for stretch in stretches for point in stretch.points),
         across=_("Version"),
-        up=_("Mean best score of a run, with its 95 % interval"),
+        up=_("Mean best score of a run (bars: 95 %)"),
     )
     return interval_chart("versions-chart", stretches, words)
 

@@ -79,7 +79,7 @@ def _chart(rounds: list[RoundScore]) -> Chart:
         title=_("Score per round number"),
         description=" ".join(point.says + "." for point in points),
         across=_("Round"),
-        up=_("Mean score of a round, with its 95 % interval"),
+        up=_("Mean score of a round (bars: 95 %)"),
     )
     return interval_chart("rounds-chart", [Stretch(points)] if points else [], words)
 

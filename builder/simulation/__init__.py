@@ -51,7 +51,7 @@ def simulate(
     with SimulatedDatabase(workspace / DATABASE_NAME) as database:
         for number, run in enumerate(runs):
             # Named by what it is, so that another run before it changes nothing about this one.
-            rng = Random(f"{seed}/{number}/{run.task}/{run.started_at.isoformat()}")
+            rng = Random(f"{seed}/{number}/{run.task}/{run.dice or run.started_at.isoformat()}")
             database.zone = ZoneInfo(run.zone)
             with database.transaction():
                 play = Play(run, rng, database)

@@ -38,7 +38,8 @@ class Run:
     over its rounds. ``ties`` rounds scores so that teams draw. ``zone`` is the zone of the machine
     that ran it. A ``running`` run stops midway, has no summary and so no stored task; one that
     started long ago is indistinguishable from a killed one. ``races`` is how often a row is
-    committed in the moment between a prompt's clock and its look at the leaderboard.
+    committed in the moment between a prompt's clock and its look at the leaderboard. ``dice`` names the
+    throws, so that they fall the same whenever the run is said to have begun.
     """
 
     task: str
@@ -55,3 +56,4 @@ class Run:
     races: float = 0.08
     system_prompt: bool = False
     metrics: Sequence[str] = METRICS
+    dice: str = ""

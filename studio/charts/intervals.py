@@ -12,7 +12,7 @@ from studio.charts.scale import Scale, drawable, scale
 from studio.charts.svg import WIDTH, Chart, Words, drawing, joined, line, tag, text
 from studio.templatetags.scores import score
 
-_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 340.0, 56.0, 24.0, 40.0, 60.0
+_HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 340.0, 56.0, 24.0, 48.0, 50.0
 _CAP = 5.0
 _FIGURES = 14
 """With more points than this their figures would run into each other."""
@@ -88,8 +88,8 @@ def _break(x: float, because: str) -> SafeString:
         "g",
         {"class": "ruler-break"},
         tag("title", {}, because),
-        line(x, _TOP - 14, x, _HEIGHT - _BOTTOM + 26, "break"),
-        tag("path", {"class": "break-sign", "d": f"M{x - 5:.1f} {_TOP - 24:.1f}h10l-5 8z"}),
+        line(x, _TOP - 13, x, _HEIGHT - _BOTTOM + 26, "break"),
+        tag("path", {"class": "break-sign", "d": f"M{x - 5:.1f} {_TOP - 22:.1f}h10l-5 9z"}),
     )
 
 

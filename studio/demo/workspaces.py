@@ -76,7 +76,10 @@ WORKSPACES = (
         name="Briefing",
         story=BRIEFING,
         zone="UTC",
-        played=(Played(3, (7.6, 6.4, 5.5), shift=0.0), Played(4, (3.5, 2.6), shift=1.0)),
+        played=(
+            Played(3, (7.6, 7.1, 6.4, 6.0, 5.5), shift=0.0),
+            Played(4, (3.5, 3.1, 2.6, 2.0, 1.5), shift=7.0),
+        ),
         tasks=TASKS["en"],
         running=False,
     ),
@@ -142,6 +145,8 @@ def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:
             templates=demo.story.chapters[played.number - 1].templates.by_kind,
             zone=demo.zone,
             shift=played.shift,
+            # The story is the same on every day: a version that helps in it is seen to help.
+            dice=f"{demo.slug}/{played.number}/{number}",
             # One run with a team that broke off: real lists have them.
             state="partial_failure" if (played.number, number) == (3, 2) else "completed",
         )
@@ -158,6 +163,7 @@ def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:
                 zone=demo.zone,
                 rounds=5,
                 shift=last.shift,
+                dice=f"{demo.slug}/running",
                 state="running",
             )
         )

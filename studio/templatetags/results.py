@@ -12,18 +12,21 @@ register = template.Library()
 
 
 @register.filter
-def in_words(difference: Difference) -> str:
-    """How sure a difference is, and how that was found."""
+def in_words(difference: Difference, within: str = "tasks") -> str:
+    """How sure a difference is, and how that was found; rounds are compared within runs instead of tasks."""
     figures = {"low": signed(difference.low), "high": signed(difference.high), "p": f"{difference.p:.3f}"}
     sure = _("95 %% interval %(low)s to %(high)s, p = %(p)s") % figures
     if difference.method == "welch":
         return f"{sure}; " + _("Welch’s t-test")
-    tasks = ngettext(
-        "compared within %(n)d task that both ran",
-        "compared within %(n)d tasks that both ran",
-        difference.tasks,
+    number = difference.tasks
+    same = (
+        ngettext("compared within %(n)d run", "compared within %(n)d runs", number)
+        if within == "runs"
+        else ngettext(
+            "compared within %(n)d task that both ran", "compared within %(n)d tasks that both ran", number
+        )
     )
-    return f"{sure}; " + tasks % {"n": difference.tasks}
+    return f"{sure}; " + same % {"n": number}
 
 
 @register.filter
