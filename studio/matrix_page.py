@@ -175,6 +175,11 @@ class MatrixPage:
     def shown(self) -> set[int]:
         return {side.version.number for side in self.sides if side.version}
 
+    @property
+    def checked(self) -> set[int]:
+        """Those chosen, the baseline with them: once another one is, it has its row."""
+        return self.shown | ({self.baseline.version.number} if self.baseline.version else set())
+
     # --- the table -----------------------------------------------------------------------
 
     @cached_property

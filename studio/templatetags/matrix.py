@@ -29,7 +29,8 @@ def sign(cell: Cell) -> str:
 @register.filter
 def signed(number: int) -> str:
     """A difference: +1,024, −3 or ±0."""
-    return f"{'+' if number > 0 else '−' if number < 0 else '±'}{number_format(abs(number), use_l10n=True)}"
+    way = "+" if number > 0 else "−" if number < 0 else "±"
+    return f"{way}{number_format(abs(number), force_grouping=True)}"
 
 
 @register.simple_tag
@@ -77,9 +78,11 @@ def turned(context: template.RequestContext, column: Column, page: MatrixPage) -
 
 
 @register.simple_tag(takes_context=True)
-def based_on(context: template.RequestContext, row: Row) -> str:
-    """This page with that version as the baseline."""
+def based_on(context: template.RequestContext, page: MatrixPage, row: Row) -> str:
+    """This page with that version as the baseline, and the present one among the versions."""
     query = _query(context)
+    if page.clean["versions"]:
+        query.appendlist("versions", str(page.baseline.name))
     query["baseline"] = str(row.side.name)
     query.pop("after", None)
     return f"{context['request'].path}?{query.urlencode()}"

@@ -151,7 +151,7 @@ def test_without_contexts_there_are_the_sample_values(person: User, signed_in: C
     page = get(signed_in)
     assert "every variable has its sample value" in page
     row = get(signed_in, row="1")
-    assert cells(row, "1")[0].startswith("≠ +0 −1") and 'compare/2...1?rendered=on#team"' in row
+    assert cells(row, "1")[0].startswith("≠ −1") and 'compare/2...1?rendered=on#team"' in row
 
 
 # --- which versions ----------------------------------------------------------------------
@@ -428,3 +428,11 @@ def test_a_file_says_where_the_jail_was_away(prompt_set: PromptSet, signed_in: C
 def test_pages_around_it_lead_there(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
     for address in ("/prompts/set/", "/prompts/set/edit/", "/prompts/set/compare/1...3"):
         assert 'href="/prompts/set/matrix/' in signed_in.get(address).content.decode(), address
+
+
+def test_another_baseline_keeps_the_one_before_as_a_row(prompt_set: PromptSet, signed_in: Client) -> None:
+    row = get(signed_in, baseline="1", row="3")
+    assert 'href="/prompts/set/matrix/?baseline=3"' in row
+    page = get(signed_in, baseline="1", versions="3")
+    assert 'href="/prompts/set/matrix/?baseline=3&amp;versions=3&amp;versions=1"' in page
+    assert re.findall(r'value="(\d)" checked', page) == ["3", "1"]
