@@ -1,7 +1,7 @@
 """What an export would do: the file that each workspace would get, and what speaks against it."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
 from pathlib import Path
@@ -9,15 +9,17 @@ from typing import Literal
 
 from django.contrib.auth.models import User
 
-from builder.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.dialect import Dialect
 from builder.errors import (
     BuilderError,
     LimitExceeded,
     PromptFileConflict,
     PromptFileError,
     PromptFileInvalid,
+    PromptFileRefused,
     WorkspaceMissing,
 )
+from builder.messages import message
 from builder.variables import FIELDS, KINDS, field_name
 from builder.workspace_file import CHANGED, FileState, inspect, sha256
 from studio.comparison import TextDiff, text_diff
@@ -27,12 +29,20 @@ from studio.language import reader_language
 from studio.models import PromptSet, PromptVersion, Workspace
 from studio.models.prompts import Templates
 from studio.saving import shortcomings
-from studio.situations import dialect_of as dialect_of_set
+from studio.situations import dialect_of
 from studio.workspace_roots import FolderRefused, require_allowed
 from studio.workspace_state import PromptFileState, state_of
 
 Standing = Literal["new", "ready", "same", "edited", "refused"]
 """What is to be done at a workspace: make the file, change it, nothing, ask first, or nothing can be done."""
+
+SAME_FILE = message(
+    "export-same-file",
+    "{file} is the file of {workspace}, too, which this export writes",
+    "{file} は、このエクスポートで書き込む {workspace} のファイルでもあります",
+    fix_en="Export to one of the two, or let `prompt_builder_config` name a file of its own.",
+    fix_ja="どちらか一方にエクスポートするか、`prompt_builder_config` で別のファイルを指定してください。",
+)
 
 
 @dataclass(frozen=True)
@@ -79,8 +89,13 @@ class Target:
 
     @property
     def holds_an_edit(self) -> bool:
-        """Whether templates stand in the file that no version has."""
-        if self.before is None or self.state.version is not None:
+        """Whether something would be lost that no version has: templates or, where the whole file would be
+        replaced, what else stands in it."""
+        if self.before is None:
+            return False
+        if self.unmergeable is not None:
+            return True
+        if self.state.version is not None:
             return False
         return self.state.kind == "broken" or set(self.state.missing_fields) != set(FIELDS)
 
@@ -146,11 +161,11 @@ def plan(
     Raises the jail's errors where nothing can be read or merged right now.
     """
     chosen = list(workspaces)
-    if errors := shortfalls(version, {dialect_of(each) for each in chosen}, owner):
+    if errors := shortfalls(version, {each.spoken for each in chosen}, owner):
         return Plan(version, [], errors, [])
     rows = opened or {}
     targets = [target_of(version, each, owner, today, tuple(rows.get(each.slug, ()))) for each in chosen]
-    return Plan(version, targets, [], _warnings(version.templates, owner))
+    return Plan(version, _each_file_once(targets), [], _warnings(version.templates, owner))
 
 
 def target_of(
@@ -189,17 +204,29 @@ def target_of(
     )
 
 
+def _each_file_once(targets: Sequence[Target]) -> list[Target]:
+    """One workspace may lie within another, and both may name the same file."""
+    first: dict[Path, Target] = {}
+    for target in targets:
+        if target.refusal is None:
+            first.setdefault(target.state.path, target)
+    return [
+        target
+        if target.refusal is not None or (known := first[target.state.path]) is target
+        else replace(
+            target,
+            refusal=PromptFileRefused(SAME_FILE, file=str(target.state.path), workspace=known.workspace.name),
+        )
+        for target in targets
+    ]
+
+
 def shortfalls(version: PromptVersion, dialects: set[Dialect], owner: User) -> list[Finding]:
     """What keeps the version from being exported: contexts may be newer than it is."""
-    for dialect in sorted(dialects or {dialect_of_set(version.prompt_set)}, key=lambda each: each.name):
+    for dialect in sorted(dialects or {dialect_of(version.prompt_set)}, key=lambda each: each.name):
         if found := shortcomings(version.prompt_set, version.templates, owner=owner, dialect=dialect):
             return found
     return []
-
-
-def dialect_of(workspace: Workspace) -> Dialect:
-    """What the workspace's MixSeek speaks."""
-    return next((each for name, each in DIALECTS.items() if name == workspace.dialect), MIXSEEK)
 
 
 def hash_of(data: bytes | None) -> str:

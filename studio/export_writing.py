@@ -54,14 +54,21 @@ def carry_out(intents: list[Intent], batch: UUID, by: User, at: datetime, on_ste
     """
     with ExitStack() as held:
         turns: dict[int, Turn] = {}
+        folders: dict[Path, Turn] = {}
         tried: list[Intent] = []
         # In one order everywhere, so that two exports never wait for each other.
         for intent in sorted(intents, key=lambda each: str(each.path)):
             if intent.objection is None and intent.before != intent.after:
                 try:
-                    mine = turn(intent.path, intent.root, make=intent.before is None)
-                    turns[intent.workspace.pk] = held.enter_context(mine)
-                    settle(intent.workspace, turns[intent.workspace.pk], at)
+                    known = folders.get(intent.path.parent)
+                    # Two files in one folder: to ask for its lock again would be to wait for ourselves.
+                    mine = (
+                        replace(known, path=intent.path, root=intent.root)
+                        if known
+                        else held.enter_context(turn(intent.path, intent.root, make=intent.before is None))
+                    )
+                    turns[intent.workspace.pk] = folders[intent.path.parent] = mine
+                    settle(mine, at)
                 except PromptFileError as error:
                     intent = replace(intent, objection=error)
             tried.append(intent)

@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from builder import workspace_file
 from builder.errors import BuilderError, JailError, PromptFileConflict, PromptFileError
 from builder.messages import message
-from builder.variables import FIELDS
 from builder.workspace_file import CHANGED
 from studio.export_plan import Plan, Target, hash_of, plan
 from studio.export_writing import STEPS, Intent, OnStep, carry_out
@@ -22,10 +21,11 @@ from studio.jail import pool
 from studio.language import reader_language
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.models.exports import Outcome
-from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
+from studio.models.prompts import NothingChanged, Origin, VersionConflict
 from studio.reconciling import reconcile
 from studio.saving import Refused, keep_as_version
 from studio.workspace_roots import FolderRefused, require_allowed
+from studio.workspace_state import templates_in
 
 __all__ = ["STEPS", "CannotUndo", "Order", "Plan", "Target", "confirm", "plan", "reconcile", "undo"]
 
@@ -169,6 +169,8 @@ def _intent(target: Target, order: Order, version: PromptVersion, by: User, at: 
 
 def _kept(target: Target, version: PromptVersion, by: User, at: datetime) -> PromptVersion | None:
     """A version with what stands in the file; None where that cannot be one, and its bytes must do."""
+    if target.state.version is not None:
+        return target.state.version  # only what stands around the templates goes
     templates, workspace = target.state.templates, target.workspace
     if templates is None:
         return None
@@ -203,14 +205,12 @@ def _version_before(export: Export, by: User) -> PromptVersion | None:
     if data is None:
         return None
     try:
-        values = pool().read(data, export.path, owner=str(by.pk)).values
+        found = templates_in(pool().read(data, export.path, owner=str(by.pk)))
     except (JailError, PromptFileError):
         return None
-    if set(values) != set(FIELDS):
+    if found is None:
         return None
-    equal = PromptVersion.objects.filter(
-        content_hash=Templates(*(values[name] for name in FIELDS)).content_hash
-    )
+    equal = PromptVersion.objects.filter(content_hash=found.content_hash)
     own = equal.filter(prompt_set=export.version.prompt_set) if export.version else equal.none()
     version: PromptVersion | None = own.first() or equal.order_by("-pk").first()
     return version

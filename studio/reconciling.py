@@ -11,7 +11,7 @@ from builder.errors import PromptFileError, PromptFileMissing
 from builder.workspace_file import Turn, peek, turn
 from builder.workspace_folder import BUSY
 from studio.export_plan import hash_of
-from studio.models import Export, ExportReceipt, Workspace
+from studio.models import Export, ExportReceipt
 from studio.models.exports import Outcome
 from studio.workspace_roots import FolderRefused, require_allowed
 
@@ -29,9 +29,9 @@ def reconcile(now: datetime, exports: "QuerySet[Export] | None" = None) -> list[
     return [receipt for receipt in found if receipt is not None]
 
 
-def settle(workspace: Workspace, mine: Turn, now: datetime) -> None:
+def settle(mine: Turn, now: datetime) -> None:
     """The same for one file, by whoever has the turn to write it: the next write would hide the traces."""
-    pending = Export.objects.filter(workspace=workspace, path=str(mine.path), receipt=None)
+    pending = Export.objects.filter(path=str(mine.path), receipt=None)
     for export in _light(pending):
         _look(export, mine, now)
 

@@ -15,6 +15,7 @@ from builder.errors import BuilderError, JailError, PromptFileInvalid
 from builder.jail import MISSING_FIELD, FileProblem, PromptFile
 from builder.variables import FIELDS
 from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
+from studio.forms.editor import lines_of
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.models.exports import Outcome
 from studio.models.prompts import Templates
@@ -64,9 +65,9 @@ class PromptFileState:
     @property
     def templates(self) -> Templates | None:
         """The three texts, where all three are there."""
-        if self.content is None or self.missing_fields:
+        if self.content is None:
             return None
-        return Templates(*(self.content.values[name] for name in FIELDS))
+        return templates_in(self.content)
 
     @property
     def missing_fields(self) -> tuple[str, ...]:
@@ -95,7 +96,8 @@ class PromptFileState:
         wanted = self.expected or (self.last_export and self.last_export.version)
         if self.content is None or wanted is None:
             return ()
-        return tuple(name for name in FIELDS if self.content.values.get(name) != getattr(wanted, name))
+        found = {name: lines_of(text) for name, text in self.content.values.items()}
+        return tuple(name for name in FIELDS if found.get(name) != getattr(wanted, name))
 
     @property
     def title(self) -> str:
@@ -155,6 +157,13 @@ class PromptFileState:
         return sentences.get(self.kind, "")
 
 
+def templates_in(content: PromptFile) -> Templates | None:
+    """The three texts of a file, where all three are there, with the line ends that Jinja makes of them."""
+    if any(name not in content.values for name in FIELDS):
+        return None
+    return Templates(*(lines_of(content.values[name]) for name in FIELDS))
+
+
 def state_of(workspace: Workspace) -> PromptFileState:
     """The state of one workspace; whatever is found on disk is told, not raised."""
     return states_of([workspace])[0]
@@ -189,10 +198,8 @@ class _Look:
     @cached_property
     def content_hash(self) -> str:
         """Of the three templates; empty where they are not all there."""
-        content = self.file and self.file.content
-        if not content or any(name not in content.values for name in FIELDS):
-            return ""
-        return Templates(*(content.values[name] for name in FIELDS)).content_hash
+        found = templates_in(self.file.content) if self.file and self.file.content else None
+        return found.content_hash if found else ""
 
 
 def _look(workspace: Workspace) -> _Look:

@@ -1,5 +1,6 @@
 """Exports write a file whole and never over an edit; intents and receipts tell what became of them."""
 
+import json
 import resource
 from collections.abc import Iterator
 from datetime import timedelta
@@ -240,6 +241,64 @@ def test_a_file_with_some_of_the_templates_needs_a_knowing_overwrite(
     path.write_text("# nothing but a comment\n[prompt_builder]\n")
     assert export(version(research, 3), order(workspace), by=person) == [("mine", "written")]
     assert path.read_text().startswith("# nothing but a comment\n[prompt_builder]\n")
+
+
+def test_a_file_that_would_be_replaced_whole_is_never_overwritten_unasked(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    """Its templates are those of a version; what else it holds is in none."""
+    path, texts = prompt_file(workspace.folder), vars(templates("one"))
+    inline = ", ".join(f"{name} = {json.dumps(text)}" for name, text in texts.items())
+    found = f"# by hand\nprompt_builder = {{{inline}}}\n[notes]\nkeep = 1\n".encode()
+    path.write_bytes(found)
+    target = plan(version(research, 3), [workspace], owner=person, today=NOW.date()).targets[0]
+    assert (target.state.version, target.standing) == (version(research, 1), "edited")
+    assert target.unmergeable is not None
+    assert export(version(research, 3), order(workspace), by=person) == [("mine", "failed")]
+    assert path.read_bytes() == found
+    assert export(version(research, 3), order(workspace, overwrite=True), by=person) == [("mine", "written")]
+    made = Export.objects.latest("pk")
+    assert (bytes(made.before), made.kept_as) == (found, version(research, 1))
+    assert research.versions.count() == 3
+
+
+def test_a_kept_edit_has_the_line_ends_that_templates_have(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    path = prompt_file(workspace.folder)
+    path.write_bytes(path.read_bytes().replace(b"one\n", b"by hand\\r\n", 1))
+    export(version(research, 3), order(workspace, overwrite=True), by=person)
+    made = Export.objects.get()
+    assert made.kept_as is not None and "\r" not in made.kept_as.team_user_prompt
+    undo(made, batch=uuid4(), by=person, at=NOW)
+    assert Export.objects.latest("pk").version == made.kept_as
+
+
+def test_a_file_that_two_workspaces_name_is_written_for_the_first(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    inner = make_workspace(workspace.folder / "inner", word="one")
+    orchestrator = workspace.folder / "configs" / "orchestrator.toml"
+    orchestrator.write_text('[orchestrator]\nprompt_builder_config = "inner/configs/prompt_builder.toml"\n')
+    both = [order(inner), Order(workspace, order(inner).seen)]
+    made = plan(version(research, 2), [inner, workspace], owner=person, today=NOW.date())
+    assert [target.standing for target in made.targets] == ["ready", "refused"]
+    assert "Inner" in made.targets[1].reason
+    assert export(version(research, 2), *both, by=person) == [("inner", "written"), ("mine", "failed")]
+    assert content(inner) == file_of(templates("two"))
+
+
+def test_two_files_in_one_folder_take_their_turn_together(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    inner = make_workspace(workspace.folder / "inner", word="one")
+    (workspace.folder / "configs" / "orchestrator.toml").write_text(
+        '[orchestrator]\nprompt_builder_config = "inner/configs/other.toml"\n'
+    )
+    (inner.folder / "configs" / "other.toml").write_bytes(file_of(templates("one")))
+    both = [order(inner), Order(workspace, order(inner).seen)]
+    assert export(version(research, 2), *both, by=person) == [("inner", "written"), ("mine", "written")]
+    assert (inner.folder / "configs" / "other.toml").read_bytes() == content(inner)
 
 
 def test_the_same_confirmation_twice_writes_once(
@@ -511,6 +570,21 @@ def test_the_next_export_settles_what_was_cut_off_before_it(
     export(version(research, 2), order(workspace), by=person)
     cut_off.refresh_from_db()
     assert (cut_off.receipt.outcome, cut_off.receipt.reconciled) == ("written", True)
+
+
+def test_another_workspace_that_names_the_file_settles_it_too(
+    cut_off: Export, workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    outer = Workspace.objects.create(
+        slug="outer", name="Outer", path=str(workspace.folder.parent), created_at=NOW
+    )
+    (outer.folder / "configs").mkdir()
+    (outer.folder / "configs" / "orchestrator.toml").write_text(
+        f'[orchestrator]\nprompt_builder_config = "{workspace.folder.name}/configs/prompt_builder.toml"\n'
+    )
+    export(version(research, 2), Order(outer, order(workspace).seen), by=person)
+    cut_off.refresh_from_db()
+    assert cut_off.receipt.outcome == "written"
 
 
 def test_what_was_cut_off_can_be_undone_at_once(cut_off: Export, workspace: Workspace, person: User) -> None:

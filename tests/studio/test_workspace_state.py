@@ -135,6 +135,13 @@ def test_a_file_with_crlf_is_the_same_text(workspace: Workspace) -> None:
     assert read(workspace).kind == "in_sync"
 
 
+def test_returns_that_are_written_out_are_line_ends_as_for_jinja(workspace: Workspace) -> None:
+    data = write(workspace, templates("two"))
+    write(workspace, data.replace(b"two\n", b"two\\r\n", 1))
+    state = read(workspace)
+    assert (state.kind, state.templates, state.changed_fields) == ("in_sync", templates("two"), ())
+
+
 def test_a_missing_file_or_folder_is_missing(workspace: Workspace, tmp_path: Path) -> None:
     state = read(workspace)
     assert (state.kind, state.data, state.modified_at, state.templates) == ("missing", None, None, None)
