@@ -125,12 +125,12 @@ def rebuild_round(
     Raises ``TaskUnknown`` where the task is neither stored nor given nor to be read out of a prompt,
     ``ContextError`` for rows that no prompt could be made from, or what else the store cannot tell.
     """
-    rebuilt, task_from = _rebuilt(store, place, templates, dialect, task, owner)
+    rebuilt, task_from = rebuilt_round(store, place, templates, dialect, task, owner)
     replay = Replay(rebuilt, _with_own_round(store, place, rebuilt), task_from)
     return _tried(replay, templates, dialect)
 
 
-def _rebuilt(
+def rebuilt_round(
     store: AggregationStore,
     place: Place,
     templates: Sequence[Candidate],
@@ -138,6 +138,7 @@ def _rebuilt(
     task: str,
     owner: str,
 ) -> tuple[RebuiltRound, str]:
+    """The round, and where its task is from: ``stored``, ``typed`` or ``prompt``. Raises ``TaskUnknown``."""
     where = (place.execution_id, place.team_id, place.round_number)
     try:
         # What is stored counts more than what was typed.

@@ -21,6 +21,7 @@ from studio.views import (
     preferences,
     preview,
     prompts,
+    replay,
     round_contexts,
     rounds,
     run_compare,
@@ -170,6 +171,14 @@ urlpatterns = [
         "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/context/",
         round_contexts.run_round_context,
         name="run-round-context",
+    ),
+    path(
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/replay/",
+        replay.run_replay,
+        name="run-replay",
+    ),
+    path(
+        "workspaces/<word:slug>/runs/<stored:execution>/replay/", replay.run_replay_all, name="run-replay-all"
     ),
     path("workspaces/<word:slug>/runs/", runs.workspace_runs, name="workspace-runs"),
     path("workspaces/<word:slug>/runs/<stored:execution>/", runs.run_detail, name="run-detail"),

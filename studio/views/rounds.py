@@ -10,11 +10,15 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
+from studio.attributions import round_attribution_of
 from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.round_page import RoundViewForm
 from studio.models import Workspace
+from studio.people import person_of
 from studio.problems import Problem
+from studio.replay_choice import drafted_set
+from studio.replaying import difference
 from studio.rounds import Round, read_round
 from studio.run_problems import reading
 from studio.run_tables import metrics_table
@@ -31,13 +35,21 @@ def run_round(request: HttpRequest, slug: str, execution: str, team: str, number
     tables = {"metrics": lambda: metrics_table(f"round-{execution[:8]}-{team}-{number}", [found.record])}
     if (file := download(request, tables)) is not None:
         return file
+    attribution = round_attribution_of(workspace, execution, team, number)
     context = {
         "workspace": workspace,
         "execution": execution,
         "team": team,
         "round": found,
         "raw": shown["raw"],
+        "attribution": attribution,
+        "draft_of": drafted_set(attribution.version, person_of(request)),
     }
+    if attribution.state in ("edited", "unlike") and attribution.version is not None:
+        with reading(workspace) as store:
+            owner = str(person_of(request).pk)
+            near = difference(store, workspace, found.record, attribution.version, owner=owner)
+        context["difference"] = near
     return render(request, "rounds/detail.html", context)
 
 

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap
 
+from studio.attributions import attribution_of
 from studio.downloads import MOST_ROWS, Table, download
 from studio.forms import clean_or_refuse
 from studio.forms.runs import STATES, RunForm, RunSearchForm, RunTeamForm
@@ -127,6 +128,7 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
         "execution": run.execution,
         "order": order,
         "elapsed": elapsed(run.execution, now),
+        "attribution": attribution_of(workspace, execution),
     }
     parts = live_parts(request, RUN_PARTS, context)
     context["parts"] = {part.id.removeprefix("run-"): part.html for part in parts}
