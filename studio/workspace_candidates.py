@@ -13,7 +13,14 @@ from django.conf import settings
 from builder.leaderboard import DATABASE_NAME
 from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
 from studio.models import Workspace
-from studio.workspace_roots import FolderRefused, allowed_folder, is_below_roots, operator_setting, roots
+from studio.workspace_roots import (
+    FolderRefused,
+    allowed_folder,
+    is_below_roots,
+    is_text,
+    operator_setting,
+    roots,
+)
 
 DEEPEST = 3
 MOST_FOLDERS = 2000
@@ -62,8 +69,14 @@ def offered(registered: Iterable[Workspace]) -> Offer | None:
     try:
         return Offer(given, str(allowed_folder(real)))
     except FolderRefused as refusal:
-        outside = not is_below_roots(Path(real))
-        return Offer(given, real, refusal, operator_setting(Path(real)) if outside else "")
+        outside = is_text(real) and not is_below_roots(Path(real))
+        setting = operator_setting(Path(real)) if outside else ""
+        return Offer(_shown(given), _shown(real), refusal, setting)
+
+
+def _shown(path: str) -> str:
+    """Bytes that are no UTF-8 are in a path, but can be on no page."""
+    return path.encode("utf-8", "replace").decode()
 
 
 def scan(known: Collection[str]) -> Scan:
@@ -106,7 +119,9 @@ def _folders_in(folder: Path, most: int) -> list[Path]:
             for number, entry in enumerate(entries):
                 if number >= MOST_FOLDERS or len(found) >= most:
                     break
-                if not entry.name.startswith(".") and entry.is_dir(follow_symlinks=False):
+                if entry.name.startswith(".") or not is_text(entry.name):
+                    continue
+                if entry.is_dir(follow_symlinks=False):
                     found.append(Path(entry.path))
     except OSError:
         return []

@@ -63,6 +63,15 @@ def is_below_roots(path: Path) -> bool:
     return any(path.is_relative_to(root) for root in roots())
 
 
+def is_text(path: str) -> bool:
+    """Whether the path is UTF-8: a folder may be called by any bytes, but no page or database takes them."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def operator_setting(folder: Path) -> str:
     """What the operator sets so that the folder is allowed beside those that are already."""
     value = os.pathsep.join(map(str, [*settings.STUDIO_WORKSPACE_ROOTS, folder]))
@@ -70,6 +79,11 @@ def operator_setting(folder: Path) -> str:
 
 
 def _absolute(text: str) -> Path:
+    if not is_text(text):
+        raise FolderRefused(
+            _("The name of this folder is not written in UTF-8."),
+            _("Give the folder a name in UTF-8, then try again."),
+        )
     if not text.startswith("/"):
         raise FolderRefused(
             _("%(path)s is not a full path.") % {"path": text or "«»"},

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import studio.workspace_candidates
-from studio.workspace_candidates import Candidate, scan
+from studio.workspace_candidates import Candidate, offered, scan
 
 
 def make(folder: Path, *files: str) -> Path:
@@ -46,6 +46,18 @@ def test_registered_and_hidden_folders_links_and_the_depths_are_left_out(root: P
     (root / "linked" / "configs").mkdir(parents=True)
     (root / "linked" / "mixseek.db").symlink_to(root / "known" / "mixseek.db")
     assert [each.path for each in scan([known]).found] == [str(root / "1" / "2" / "3b")]
+
+
+def test_a_name_that_no_page_can_show_is_left_out_and_refused(root: Path, settings: Any) -> None:
+    odd = make(root / os.fsdecode(b"\xff\xfe"), "mixseek.db")
+    make(odd / "inner", "mixseek.db")
+    assert scan([]).found == ()
+    settings.STUDIO_MIXSEEK_WORKSPACE = str(odd)
+    offer = offered([])
+    assert offer is not None and offer.refusal is not None and not offer.setting
+    assert "UTF-8" in offer.refusal.advice
+    for text in (offer.given, offer.folder, offer.refusal.what):
+        assert text.encode() and str(root) in offer.folder
 
 
 def test_a_root_may_be_a_workspace_itself(root: Path) -> None:
