@@ -1,7 +1,8 @@
 """Rounds of real runs that no sample context is like: which to keep, and what each would add."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from django.db.models import Count, Max, Q, QuerySet
 
@@ -106,6 +107,7 @@ class _Search:
         self._unread: dict[int, Workspace] = {}
         self._offers: dict[_Key, set[What]] = {}
         self._values: dict[tuple[_Key, Measure], int] = {}
+        self._rebuilt = 0
 
     def result(self) -> FromRuns:
         scores = self._read_rounds()
@@ -187,39 +189,46 @@ class _Search:
     # --- which to take -------------------------------------------------------------------
 
     def _chosen(self) -> Iterable[Suggestion]:
-        wanted: set[What] = set().union(*self._offers.values())
-        suggested = rebuilt = 0
-        while wanted and suggested < MOST_SUGGESTED:
-            offers = {key: what & wanted for key, what in self._offers.items() if what & wanted}
+        """The rounds that add the most; then those that may be odd in a way that no figure tells."""
+        taken = set[What]()
+        for suggestion in islice(chain(self._best(taken), self._second_looks(taken)), MOST_SUGGESTED):
+            taken |= {gap.what for gap in suggestion.gaps}
+            yield suggestion
+
+    def _best(self, taken: set[What]) -> Iterator[Suggestion]:
+        while True:
+            offers = {key: what - taken for key, what in self._offers.items() if what - taken}
             if not offers:
                 return
             key = max(offers, key=lambda each: self._rank(each, offers[each]))
-            self._offers.pop(key)
-            adds = offers[key]
-            if not adds.isdisjoint(TRAITS):
-                rebuilt += 1
-                if rebuilt > MOST_REBUILT:
-                    # What is left are figures that need no second look.
-                    wanted -= set(TRAITS)
-                    self._offers[key] = adds
-                    continue
-                adds = (adds - set(TRAITS)) | (self._really(key) - self._samples.traits) & wanted
+            del self._offers[key]
+            adds = offers[key] - set(TRAITS)
+            if adds != offers[key]:
+                adds |= self._really(key) - self._samples.traits - taken
             if adds:
-                wanted -= adds
-                suggested += 1
-                yield Suggestion(self._round(key), tuple(self._gap(key, each) for each in in_order(adds)))
+                yield self._suggestion(key, adds)
 
-    def _rank(self, key: _Key, adds: set[What]) -> tuple[object, ...]:
+    def _second_looks(self, taken: set[What]) -> Iterator[Suggestion]:
+        """Who comes to round 2 first may find nobody there yet; the database alone knows."""
+        second = [key for key in self._names if key[2] == 2]
+        for key in sorted(second, key=lambda each: self._rank(each, ()), reverse=True):
+            if self._rebuilt >= MOST_REBUILT:
+                return
+            if adds := self._really(key) - self._samples.traits - taken:
+                yield self._suggestion(key, adds)
+
+    def _rank(self, key: _Key, adds: Collection[What]) -> tuple[object, ...]:
         """The most at once; then a run that is over, the latest, the first team."""
         run = self._runs[key[0]]
         started = run.started_at.timestamp() if run.started_at else 0.0
         return len(adds), run.over, bool(run.task), started, key[2], [-ord(letter) for letter in key[1]]
 
     def _really(self, key: _Key) -> frozenset[Trait]:
-        """What the round really was like, out of its database."""
+        """What the round really was like, out of its database; nothing once enough were looked at."""
         run = self._runs[key[0]]
-        if run.workspace_id in self._unread:
+        if self._rebuilt >= MOST_REBUILT or run.workspace_id in self._unread:
             return frozenset()
+        self._rebuilt += 1
         try:
             # No template is rendered here, so that any task will do where none is stored.
             made = store_of(run.workspace).rebuild(run.execution_id, key[1], key[2], task=run.task or "-")
@@ -230,8 +239,9 @@ class _Search:
             return frozenset()
         return traits_of(made.context)
 
-    def _round(self, key: _Key) -> RealRound:
-        return RealRound(self._runs[key[0]], key[1], self._names[key], key[2])
+    def _suggestion(self, key: _Key, adds: Iterable[What]) -> Suggestion:
+        played = RealRound(self._runs[key[0]], key[1], self._names[key], key[2])
+        return Suggestion(played, tuple(self._gap(key, each) for each in in_order(adds)))
 
     def _gap(self, key: _Key, what: What) -> Gap:
         measure: Measure = what  # type: ignore[assignment]
