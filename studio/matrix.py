@@ -79,7 +79,7 @@ def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
     return columns, len(contexts) - len(columns)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Given:
     """What a template gives in a situation."""
 
@@ -93,7 +93,7 @@ class Given:
         return 200 + len(self.text or "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Cell:
     """A version in one situation, against the baseline."""
 
@@ -230,7 +230,7 @@ _Prompts = dict[tuple[str, int], Given]
 
 _prompts: Kept[Given] = Kept(4_000_000)
 """By characters: mostly the baseline's, which every row asks for."""
-_cells: Kept[tuple[Cell, ...]] = Kept(100_000)
+_cells: Kept[tuple[Cell, ...]] = Kept(60_000)
 """By cells: what has been compared once is not compared again."""
 _turns = threading.BoundedSemaphore(ROWS_AT_ONCE)
 

@@ -1,5 +1,6 @@
 """What the page of a matrix shows, put together from its address."""
 
+import hashlib
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ OFFERED = 20
 PLAIN_ROWS = 10
 PLAIN_SECONDS = 4.0
 """Of a page without scripts; the next rows are a link away."""
+ERRORS_SHOWN = 2
 BASELINE_LABEL = "production"
 
 
@@ -56,6 +58,12 @@ class Row:
     @property
     def is_partial(self) -> bool:
         return any(cell.state == "unknown" for group in self.groups or () for cell in group.cells)
+
+    @property
+    def errors(self) -> list[Cell]:
+        """Cells whose errors are not the same, a few of them."""
+        cells = (cell for group in self.groups or () for cell in group.cells if cell.trouble)
+        return list({(cell.line, cell.why): cell for cell in cells}.values())[:ERRORS_SHOWN]
 
     @property
     def status(self) -> int:
@@ -198,6 +206,12 @@ class MatrixPage:
     @property
     def situations(self) -> int:
         return sum(len(column.situations) for column in self.columns)
+
+    @cached_property
+    def signature(self) -> str:
+        """Of the columns: a row of others does not stand below them."""
+        told = "\n".join(f"{column.slug} {len(column.situations)}" for column in self.columns)
+        return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     @cached_property
     def opened(self) -> set[str]:

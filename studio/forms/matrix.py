@@ -102,6 +102,8 @@ class MatrixForm(forms.Form):
     all = forms.BooleanField(required=False, label=gettext_lazy("Rounds"))
     row = SideField(label=gettext_lazy("Version"))
     """One row alone, for a page that is open already."""
+    of = forms.RegexField(r"\A[0-9a-f]{0,12}\Z", required=False, label=gettext_lazy("Contexts"))
+    """The columns that the row is for."""
     plain = forms.BooleanField(required=False, label=gettext_lazy("Rows"))
     """Rows as part of the page, some at a time: for browsers without scripts."""
     after = forms.IntegerField(min_value=0, max_value=1_000, required=False, label=gettext_lazy("Rows"))

@@ -93,6 +93,7 @@ def row_alone(context: template.RequestContext, page: MatrixPage, row: Row) -> s
     """Where that row alone is, against the very version that stands above it, though a label may move."""
     query = _query(context)
     query["baseline"], query["row"] = str(page.baseline.name), str(row.side.name)
+    query["of"] = page.signature
     for name in ("versions", "plain", "after"):
         query.pop(name, None)
     return f"{context['request'].path}?{query.urlencode()}"
@@ -110,5 +111,6 @@ def row_plain(context: template.RequestContext, page: MatrixPage, row: Row) -> s
 def _query(context: template.RequestContext) -> QueryDict:
     request: HttpRequest = context["request"]
     query = request.GET.copy()
-    query.pop("row", None)
+    for name in ("row", "of"):
+        query.pop(name, None)
     return query

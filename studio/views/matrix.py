@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_safe
+from django_htmx.http import HttpResponseClientRefresh
 
 from builder.variables import KINDS
 from studio.downloads import download
@@ -24,6 +25,9 @@ def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
     if (file := download(request, {"matrix": page.download})) is not None:
         return file
     if clean["row"]:
+        if clean["of"] and clean["of"] != page.signature:
+            # A context came, went or grew since: the page has to begin anew.
+            return HttpResponseClientRefresh()
         row = page.one_row(clean["row"])
         return render(request, "matrix/_row.html", {"page": page, "row": row}, status=row.status)
     after = clean["after"] or 0

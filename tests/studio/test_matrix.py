@@ -82,7 +82,7 @@ def test_the_page_comes_at_once_with_rows_to_be_asked_for(prompt_set: PromptSet,
     page = get(signed_in)
     assert row_names(page) == ["4", "3", "2", "1"]
     assert page.count("data-pending") == 4 and "0 of 4 rows" in text(page)
-    assert 'hx-get="/prompts/set/matrix/?baseline=4&amp;row=3"' in page
+    assert re.search(r'hx-get="/prompts/set/matrix/\?baseline=4&amp;row=3&amp;of=[0-9a-f]{12}"', page)
     assert "after 2" in page and "Third" in page and "Start" in page
 
 
@@ -123,6 +123,7 @@ def test_an_error_says_which_and_counts_as_the_worst_round(
     row = get(signed_in, baseline="1", row="5")
     assert cells(row, "5")[0].startswith("! no prompt: line 3: ") and "division" in cells(row, "5")[0]
     assert "in 2 of 3 rounds" in cells(row, "5")[0]
+    assert text(row).count("division") == 2  # once beside the version, whatever the number of cells
     assert cells(row, "5")[1] == "= unchanged"
     mended = get(signed_in, baseline="5", row="1", open="third")
     assert [each[0] for each in cells(mended, "1")] == ["=", "✓", "✓", "="]
@@ -284,7 +285,7 @@ def test_a_row_that_fails_says_so_and_can_be_asked_again(
     jail.refuses = True
     row = get(signed_in, 503, baseline="1", row="3", open="third")
     assert row.startswith("<tr") and "data-failed" in row and "Ask again" in row and 'colspan="4"' in row
-    assert 'hx-get="/prompts/set/matrix/?baseline=1&amp;open=third&amp;row=3"' in row
+    assert 'hx-get="/prompts/set/matrix/?baseline=1&amp;open=third&amp;row=3&amp;of=' in row
     jail.refuses = False
     assert cells(get(signed_in, baseline="1", row="3"), "3")[1] == "= unchanged"
 
@@ -400,7 +401,7 @@ def test_every_cell_as_a_file(prompt_set: PromptSet, person: User, signed_in: Cl
     save(prompt_set, person, FAILS_LATE)
     answer = signed_in.get(MATRIX, {"baseline": "1", "versions": "3 5", "format": "csv"})
     assert 'filename="set-matrix-team.csv"' in answer["Content-Disposition"]
-    rows = list(csv.DictReader(io.StringIO(b"".join(answer.streaming_content).decode("utf-8-sig"))))
+    rows = list(csv.DictReader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
     assert len(rows) == 3 * 4
     last = next(
         each for each in rows if (each["version"], each["context"], each["round"]) == ("v3", "third", "3")
@@ -408,7 +409,7 @@ def test_every_cell_as_a_file(prompt_set: PromptSet, person: User, signed_in: Cl
     assert (last["state"], last["lines_added"], last["lines_removed"]) == ("changed", "2", "1")
     assert int(last["tokens_difference"]) > 0 and last["baseline"] == "v1"
     answer = signed_in.get(MATRIX, {"baseline": "1", "versions": "5", "format": "json"})
-    found = json.loads(b"".join(answer.streaming_content))
+    found = json.loads(answer.getvalue())
     states = [(each["context"], each["round"], each["state"]) for each in found if each["version"] == "v5"]
     assert states == [
         ("third", 1, "same"),
@@ -421,7 +422,7 @@ def test_every_cell_as_a_file(prompt_set: PromptSet, person: User, signed_in: Cl
 def test_a_file_says_where_the_jail_was_away(prompt_set: PromptSet, signed_in: Client, jail: Counted) -> None:
     jail.refuses = True
     answer = signed_in.get(MATRIX, {"versions": "3", "format": "json"})
-    found = json.loads(b"".join(answer.streaming_content))
+    found = json.loads(answer.getvalue())
     assert [each["state"] for each in found] == ["unknown"] * 2 and found[0]["error"]
 
 
@@ -436,3 +437,23 @@ def test_another_baseline_keeps_the_one_before_as_a_row(prompt_set: PromptSet, s
     page = get(signed_in, baseline="1", versions="3")
     assert 'href="/prompts/set/matrix/?baseline=3&amp;versions=3&amp;versions=1"' in page
     assert re.findall(r'value="(\d)" checked', page) == ["3", "1"]
+
+
+def test_a_row_of_other_columns_begins_the_page_anew(prompt_set: PromptSet, signed_in: Client) -> None:
+    page = get(signed_in)
+    row = html.unescape(re.findall(r'hx-get="([^"]+)"', page)[0])
+    assert signed_in.get(row).content.startswith(b"<tr")
+    make_context("another")
+    answer = signed_in.get(row)
+    assert answer["HX-Refresh"] == "true" and answer.content == b""
+
+
+def test_fifty_versions_are_a_few_questions_to_the_database(
+    prompt_set: PromptSet, person: User, signed_in: Client, django_assert_max_num_queries: Any
+) -> None:
+    for number in range(46):
+        save(prompt_set, person, f"{TEAM}{number}\n")
+    with django_assert_max_num_queries(14):
+        assert len(row_names(get(signed_in, versions="1-50"))) == 50
+    with django_assert_max_num_queries(9):
+        get(signed_in, row="7")
