@@ -11,7 +11,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from builder.jail import JailPool
-from builder.simulation import Run, simulate
+from builder.simulation import TEAMS, Run, simulate
 from studio.attributing import Examined, attribute_workspace
 from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.prompts import Templates
@@ -50,9 +50,15 @@ def saved(prompt_set: PromptSet, person: User, *versions: Templates) -> list[Pro
 
 
 def play(workspace: Workspace, *templates: Templates, state: str = "completed", at: datetime = BEGUN) -> None:
-    """A run of three teams and rounds for each."""
+    """A run of two teams and three rounds for each."""
     runs = [
-        Run("要件を整理してください。", at + timedelta(hours=number), templates=each.by_kind, state=state)  # type: ignore[arg-type]
+        Run(
+            "要件を整理してください。",
+            at + timedelta(hours=number),
+            teams=TEAMS[:2],
+            templates=each.by_kind,
+            state=state,  # type: ignore[arg-type]
+        )
         for number, each in enumerate(templates)
     ]
     simulate(workspace.folder, runs, seed=int(at.timestamp()))
@@ -70,7 +76,7 @@ def test_each_run_is_traced_to_its_version_and_examined_once(
     saved(prompt_set, person, PLAIN, OTHER)
     play(workspace, OTHER, PLAIN)
     first = attribute_workspace(workspace, timezone.now())
-    assert (first.runs, first.rounds, first.problem) == (2, 24, None)
+    assert (first.runs, first.rounds, first.problem) == (2, 12, None)
     assert found(workspace) == [("exact", 2), ("exact", 1)]
     assert attribute_workspace(workspace, timezone.now()).runs == 0
     result = RunResult.objects.filter(workspace=workspace).earliest("started_at")
@@ -78,7 +84,7 @@ def test_each_run_is_traced_to_its_version_and_examined_once(
         "要件を整理してください。",
         ["ClarityCoherence", "Coverage", "Relevance"],
     )
-    assert RoundResult.objects.filter(run=result, found=Found.EXACT, score__isnull=False).count() == 12
+    assert RoundResult.objects.filter(run=result, found=Found.EXACT, score__isnull=False).count() == 6
 
 
 def test_a_round_that_two_versions_explain_is_decided_by_the_others(
@@ -90,7 +96,7 @@ def test_a_round_that_two_versions_explain_is_decided_by_the_others(
     attribute_workspace(workspace, timezone.now())
     assert found(workspace) == [("exact", 1)]
     rounds = RoundResult.objects.filter(run__workspace=workspace).values_list("round_number", "found")
-    assert Counter(rounds) == {(1, "several"): 4, (2, "several"): 4, (3, "exact"): 4}
+    assert Counter(rounds) == {(1, "several"): 2, (2, "several"): 2, (3, "exact"): 2}
 
 
 def test_versions_with_the_same_team_template_cannot_be_told_apart(
@@ -182,7 +188,7 @@ def test_the_command_examines_every_workspace_and_says_what_it_did(
     play(workspace, PLAIN)
     said = StringIO()
     call_command("attribute", stdout=said)
-    assert said.getvalue() == "ws: 1 runs, 12 rounds examined\n"
+    assert said.getvalue() == "ws: 1 runs, 6 rounds examined\n"
     with pytest.raises(CommandError, match="nowhere is no registered workspace"):
         call_command("attribute", "nowhere")
 
