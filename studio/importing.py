@@ -1,8 +1,9 @@
 """A prompt file becomes a version: what it would make of a set, then doing it or taking it to the editor."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Literal, get_args
 
@@ -41,6 +42,9 @@ __all__ = [
 Filling = Literal["latest", "default"]
 """Where a template comes from that the file does not have."""
 FILLINGS: tuple[Filling, ...] = get_args(Filling)
+
+_TWICE_WITHIN = timedelta(minutes=1)
+"""The same file as a new set of the same name, so soon: the button was pressed twice."""
 
 
 class FileChanged(Exception):
@@ -179,7 +183,18 @@ def import_as_version(
         )
     if found := shortcomings(PromptSet(dialect=proposal.dialect), proposal.templates, owner=proposal.owner):
         raise Refused(found)
-    with transaction.atomic():
+    with _one_at_a_time(proposal.owner):
+        again = PromptVersion.objects.filter(
+            number=1,
+            author=proposal.owner,
+            content_hash=proposal.templates.content_hash,
+            origin_note=proposal.file.origin_note,
+            prompt_set__name=name,
+            prompt_set__created_at__gte=at - _TWICE_WITHIN,
+        ).select_related("prompt_set")
+        known: PromptVersion | None = again.first()
+        if known is not None:
+            return known
         made = create_set(name, tags=(), dialect=proposal.dialect, at=at)
         return made.save_version(
             proposal.templates,
@@ -201,12 +216,30 @@ def import_into_editor(
     """
     if proposal.templates is None or not proposal.can_be_edited:
         raise NotWhole
+    if proposal.prompt_set is not None:
+        return _drafted(proposal, proposal.templates, proposal.prompt_set, base, message, at)
+    with _one_at_a_time(proposal.owner):
+        again = Draft.objects.filter(
+            person=proposal.owner,
+            base=0,
+            prompt_set__name=name,
+            prompt_set__created_at__gte=at - _TWICE_WITHIN,
+            **asdict(proposal.templates),
+        ).select_related("prompt_set")
+        if (found := again.first()) is not None:
+            return found.prompt_set, None
+        made = create_set(name, tags=(), dialect=proposal.dialect, at=at)
+        return _drafted(proposal, proposal.templates, made, base, message, at)
+
+
+def _drafted(
+    proposal: Proposal, templates: Templates, prompt_set: PromptSet, base: int, message: str, at: datetime
+) -> tuple[PromptSet, DraftCopy | None]:
     person = proposal.owner
-    prompt_set = proposal.prompt_set or create_set(name, tags=(), dialect=proposal.dialect, at=at)
     if prompt_set.revision != base:
         raise VersionConflict
     draft = Draft.objects.of(prompt_set, person)
-    sent = SentDraft(proposal.templates, base, draft.revision if draft else 0, message)
+    sent = SentDraft(templates, base, draft.revision if draft else 0, message)
     if draft is not None and is_changed(draft, proposal.latest) and draft.templates != sent.templates:
         return prompt_set, DraftCopy.objects.put_aside(
             prompt_set, person, sent, reason=CopyReason.IMPORTED, at=at
@@ -216,6 +249,14 @@ def import_into_editor(
     except DraftConflict as conflict:
         return prompt_set, conflict.copy
     return prompt_set, None
+
+
+@contextmanager
+def _one_at_a_time(person: User) -> Iterator[None]:
+    """A second click waits for the first, and then finds what that one made."""
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=person.pk)
+        yield
 
 
 def adopt(

@@ -54,6 +54,19 @@ def hidden(client: Client, address: str) -> dict[str, str]:
     return dict(re.findall(r'<input type="hidden" name="(sha256|base)" value="([^"]*)"', form))
 
 
+@pytest.mark.parametrize("into", ["version", "draft"])
+def test_a_second_click_makes_no_second_set(signed_in: Client, into: str) -> None:
+    address = upload(signed_in, toml(EDITED), target="")
+    first = confirm(signed_in, address, into=into, name="調査")
+    assert first[0] == 302 and confirm(signed_in, address, into=into, name="調査") == first
+    assert PromptSet.objects.count() == 1
+    # Another name, or the same after a while, is meant.
+    assert confirm(signed_in, address, into=into, name="調査 2")[1] != first[1]
+    PromptSet.objects.update(created_at=NOW)
+    assert confirm(signed_in, address, into=into, name="調査")[1] not in ("", first[1])
+    assert PromptSet.objects.count() == 3
+
+
 def confirm(client: Client, address: str, into: str = "version", **more: str) -> tuple[int, str]:
     answer = client.post(address, {**hidden(client, address), "into": into, **more})
     return answer.status_code, str(answer.get("Location", "")) or shown(answer.content.decode())
