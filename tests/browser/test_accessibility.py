@@ -19,6 +19,8 @@ PAGES = {
     "/prompts/research-team/settings/": 200,
     "/prompts/research-team/labels/production/": 200,
     "/prompts/research-team/versions/4/": 200,
+    "/prompts/research-team/versions/4/runs/?anyway=1": 200,
+    "/prompts/research-team/scores/": 200,
     "/prompts/research-team/matrix/?plain=on&open=round-5-first": 200,
     "/prompts/research-team/matrix/?baseline=99": 404,
     "/prompts/research-team/compare/3...4": 200,

@@ -202,7 +202,7 @@ def test_a_database_that_vanishes_leaves_the_page_standing(
     copy = tmp_path / "w"
     shutil.copytree(Workspace.objects.get(slug="briefing").path, copy)
     Workspace.objects.create(slug="mine", name="Mine", path=str(copy), created_at=NOW)
-    assert rows(text(signed_in, "/workspaces/mine/runs/")) == 5
+    assert rows(text(signed_in, "/workspaces/mine/runs/")) == 10
     (copy / "mixseek.db").unlink()
     assert "Nothing has run here yet" in text(signed_in, "/workspaces/mine/runs/")
 

@@ -1,0 +1,88 @@
+"""«Did it help?»: what versions scored, whether that is more than noise, and what is not compared."""
+
+import pytest
+from django.utils import timezone
+from playwright.sync_api import Page, expect
+
+from studio.attributing import attribute_workspace
+from studio.models import Workspace
+from tests.browser.test_accessibility import findings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def examined(server: str) -> None:
+    """As the studio does by itself a moment after its start."""
+    for workspace in Workspace.objects.all():
+        attribute_workspace(workspace, timezone.now())
+
+
+def test_a_version_that_helped_is_told_from_noise_and_its_runs_are_a_click_away(
+    page: Page, server: str
+) -> None:
+    page.goto("/prompts/briefing-writers/")
+    helped = page.locator("#history tbody tr").filter(has_text="Show the leaderboard")
+    expect(helped).to_contain_text("more than noise")
+    expect(helped).to_contain_text("+10.08 on v3")
+    expect(helped).to_contain_text("88.25 ± 5.76")
+    expect(helped).to_contain_text("60 rounds")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    helped.get_by_role("link", name="5 of v4").click()
+    expect(page).to_have_url(f"{server}/prompts/briefing-writers/versions/4/runs/")
+    expect(page.get_by_role("table", name="Runs of v4").locator("tbody tr")).to_have_count(5)
+    expect(page.get_by_text("from the export receipt")).to_have_count(5)
+    expect(page.get_by_role("img", name="Score per round number")).to_be_visible()
+    rounds = page.get_by_role("table", name="Score per round number")
+    expect(rounds.locator("tbody tr").nth(2)).to_contain_text("more than noise")
+    page.locator("table.rows .row-link").first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Draft an incident review")
+
+
+def test_a_version_that_changed_the_judge_is_not_compared_unless_asked(page: Page, server: str) -> None:
+    page.goto("/prompts/research-team/")
+    judged = page.locator("#history tbody tr").filter(has_text="順位表を見せ")
+    expect(judged).to_contain_text("different ruler, not compared")
+    expect(judged).to_contain_text("v4 changed the judgment template.")
+    expect(page.locator("#history")).not_to_contain_text("on v3")
+    judged.get_by_role("link", name="different ruler").click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/scores/#ruler-4")
+    split = page.locator("tr.ruler")
+    expect(split).to_have_count(2)
+    expect(split.nth(1)).to_contain_text("v2 changed the evaluator template.")
+    chart = page.get_by_role("img", name="Score over versions")
+    expect(chart.locator(".ruler-break")).to_have_count(2)
+    expect(chart.locator(".interval .line")).to_have_count(0)
+    split.first.get_by_role("link", name="Show the difference anyway").click()
+    expect(page.get_by_text("because you asked for it")).to_be_visible()
+    expect(page.locator(".score-table tbody tr").first).to_contain_text("different rulers")
+    expect(page.locator(".score-table tbody tr").first).to_contain_text("+4.38 on v3")
+    page.get_by_role("link", name="Keep them apart").click()
+    expect(page.locator(".notice")).to_have_count(0)
+    expect(page.locator(".score-table")).not_to_contain_text("+4.38")
+
+
+def test_the_method_is_stated_one_click_from_the_history(page: Page) -> None:
+    page.goto("/prompts/research-team/?q=順位")
+    page.get_by_role("link", name="How this is computed").click()
+    page.locator("#method summary").click()
+    expect(page.locator("#method")).to_contain_text("Welch’s t-test")
+    with page.expect_download() as file:
+        page.locator(".table-foot").first.get_by_role("link", name="CSV").click()
+    assert file.value.suggested_filename == "research-team-scores.csv"
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_on_pages_with_scores(page: Page, server: str, theme: str) -> None:
+    page.context.add_cookies([{"name": "studio-theme", "value": theme, "url": server}])
+    found: list[str] = []
+    for path in ("", "?anyway=1", "scores/", "scores/?anyway=1", "versions/4/runs/"):
+        page.goto(f"/prompts/research-team/{path}")
+        found += findings(page)
+    assert found == []
+
+
+@pytest.mark.parametrize("width", [1280, 768, 360])
+def test_no_page_with_scores_scrolls_sideways(page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 800})
+    for path in ("", "?anyway=1", "scores/", "scores/?anyway=1", "versions/4/runs/"):
+        page.goto(f"/prompts/research-team/{path}")
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
