@@ -7,7 +7,8 @@ from typing import Literal
 
 from django.utils.translation import gettext as _
 
-from studio.models import PromptSet
+from studio.models import PromptSet, RunResult, Workspace
+from studio.models.results import Found
 
 Part = Literal["evaluator", "judgment", "metrics"]
 TemplatePart = Literal["evaluator", "judgment"]
@@ -122,6 +123,40 @@ def judges_of(prompt_set: PromptSet, numbers: Collection[int]) -> dict[int, Judg
         return {}
     rows = prompt_set.versions.filter(number__in=numbers).order_by()
     return dict(_judged(rows.values_list("number", "evaluator_user_prompt", "judgment_user_prompt")))
+
+
+def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
+    """What to say where two runs of a workspace were made with versions whose judges differ."""
+    if "\0" in first + second:
+        return []  # DuckDB stores such ids; no result has one, and PostgreSQL refuses the question
+    made = RunResult.objects.filter(
+        workspace=workspace, execution_id__in=(first, second), found=Found.EXACT
+    ).select_related("version__prompt_set")
+    versions = {run.execution_id: run.version for run in made}
+    one, other = versions.get(first), versions.get(second)
+    if one is None or other is None:
+        return []
+    named = {"first": f"v{one.number}", "second": f"v{other.number}"}
+    if one.prompt_set_id != other.prompt_set_id:
+        named = {"first": str(one), "second": str(other)}
+    found = []
+    if one.evaluator_user_prompt != other.evaluator_user_prompt:
+        found.append(
+            _(
+                "They had different evaluator templates, so their scores are not the same ruler (inferred):"
+                " %(first)s in the first, %(second)s in the second."
+            )
+            % named
+        )
+    if one.judgment_user_prompt != other.judgment_user_prompt:
+        found.append(
+            _(
+                "They had different judgment templates, so their scores are not the same ruler (inferred):"
+                " %(first)s in the first, %(second)s in the second."
+            )
+            % named
+        )
+    return found
 
 
 def _judged(rows: Collection[tuple[int, str, str]]) -> Iterator[tuple[int, Judges]]:

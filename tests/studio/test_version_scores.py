@@ -17,6 +17,7 @@ from studio.models import Label, PromptSet, PromptVersion, RoundResult, RunResul
 from studio.models.prompts import Templates
 from studio.models.results import Basis, Found
 from studio.round_scores import by_round
+from studio.rulers import judged_apart
 from studio.version_scores import VersionScore, not_counted, scores_before, scores_of, versions_that_ran
 from tests.studio.clock import NOW
 
@@ -213,6 +214,19 @@ def test_later_rounds_are_compared_within_the_teams_that_took_part_in_both() -> 
     assert [each.gain for each in by_round(rows[:2] + rows[8:9])] == [None, None]
 
 
+def test_two_runs_that_other_judges_scored_are_compared_with_a_caution(
+    prompt_set: PromptSet, workspace: Workspace
+) -> None:
+    runs = [ran(workspace, prompt_set.versions.get(number=number)) for number in (1, 2, 3)]
+    ids = [run.execution_id for run in runs]
+    assert judged_apart(workspace, ids[0], ids[1]) == []
+    assert judged_apart(workspace, ids[1], ids[2]) == [
+        "They had different evaluator templates, so their scores are not the same ruler (inferred):"
+        " v2 in the first, v3 in the second."
+    ]
+    assert judged_apart(workspace, ids[0], "nobody knows") == []
+
+
 # --- pages -------------------------------------------------------------------------------
 
 
@@ -255,15 +269,11 @@ def test_the_scores_page_splits_where_the_ruler_changed(signed_in: Client, told:
     assert page.count('class="ruler-break"') == 1 and page.count('class="interval look-') == 2
     assert "/prompts/set/compare/2...3" in page and "anyway=1" in page
     assert "1 run that several versions explain" in page
-    rows = json.loads(
-        b"".join(signed_in.get("/prompts/set/scores/?format=json&table=versions").streaming_content)  # type: ignore[arg-type]
-    )
+    rows = json.loads(signed_in.get("/prompts/set/scores/?format=json&table=versions").getvalue())
     assert [(row["version"], row["verdict"], row["difference"]) for row in rows] == [
         (4, "few", None), (3, "ruler", None), (2, "more", 10.0), (1, None, None),
     ]  # fmt: skip
-    asked = json.loads(
-        b"".join(signed_in.get("/prompts/set/scores/?format=json&anyway=1").streaming_content)  # type: ignore[arg-type]
-    )
+    asked = json.loads(signed_in.get("/prompts/set/scores/?format=json&anyway=1").getvalue())
     assert (asked[1]["verdict"], asked[1]["different_ruler"], asked[1]["difference"]) == ("more", True, -10.0)
 
 
@@ -275,7 +285,7 @@ def test_a_versions_runs_say_what_their_judges_are_inferred_from(signed_in: Clie
     assert "/workspaces/ws/runs/run-" in page and "Gain on the round before" in page
     assert "from the team’s prompt alone" in signed_in.get("/prompts/set/versions/3/runs/").content.decode()
     answer = signed_in.get("/prompts/set/versions/2/runs/?format=csv&table=rounds")
-    lines = b"".join(answer.streaming_content).decode().splitlines()  # type: ignore[arg-type]
+    lines = answer.getvalue().decode().splitlines()
     assert len(lines) == 4 and lines[3].startswith("2,3,4,8,80.5,")
 
 
