@@ -24,6 +24,7 @@ Stamp = tuple[tuple[int, int], ...]
 
 _found: "Kept[Reached]" = Kept(2_000_000)
 _values: Kept[tuple[Values, ...]] = Kept(20_000_000)
+_unused: Kept[frozenset[str]] = Kept(2_000)
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     Kept for the same text and contexts. Raises ``JailError`` where the jail takes no jobs.
     """
     stamp, dialect = stamp_of(prompt_set), dialect_of(prompt_set)
-    key = (kind, hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest(), dialect.name, stamp)
+    key = (kind, _digest(text), dialect.name, stamp)
     if (kept := _found.get(key)) is not None:
         return kept
     values = _values_of(prompt_set, kind, dialect, stamp)
@@ -77,14 +78,21 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
 
 def unused(kind: PromptKind, text: str, dialect: Dialect) -> list[Variable]:
     """The variables that a template could use and never names, in the order that help tells them."""
-    names = pool().unused(kind, text, dialect)
+    key = (kind, _digest(text), dialect.name)
+    if (names := _unused.get(key)) is None:
+        names = pool().unused(kind, text, dialect)
+        _unused.put(key, names, 1)
     return [variable for variable in VARIABLES[kind] if variable.name in names]
 
 
 def forget() -> None:
     """Start anew."""
-    _found.clear()
-    _values.clear()
+    for kept in (_found, _values, _unused):
+        kept.clear()
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _values_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp: Stamp) -> tuple[Values, ...]:

@@ -196,10 +196,7 @@ class _Search:
             yield suggestion
 
     def _best(self, taken: set[What]) -> Iterator[Suggestion]:
-        while True:
-            offers = {key: what - taken for key, what in self._offers.items() if what - taken}
-            if not offers:
-                return
+        while offers := self._open_offers(taken):
             key = max(offers, key=lambda each: self._rank(each, offers[each]))
             del self._offers[key]
             adds = offers[key] - set(TRAITS)
@@ -207,6 +204,16 @@ class _Search:
                 adds |= self._really(key) - self._samples.traits - taken
             if adds:
                 yield self._suggestion(key, adds)
+
+    def _open_offers(self, taken: set[What]) -> dict[_Key, set[What]]:
+        """What is left to add. A place that cannot be looked at any more is no offer."""
+        asked = self._rebuilt < MOST_REBUILT
+        left: dict[_Key, set[What]] = {}
+        for key, what in self._offers.items():
+            told = asked and self._runs[key[0]].workspace_id not in self._unread
+            if adds := what - taken - (set() if told else set(TRAITS)):
+                left[key] = adds
+        return left
 
     def _second_looks(self, taken: set[What]) -> Iterator[Suggestion]:
         """Who comes to round 2 first may find nobody there yet; the database alone knows."""

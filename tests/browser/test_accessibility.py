@@ -23,6 +23,8 @@ PAGES = {
     "/prompts/research-team/scores/": 200,
     "/prompts/research-team/matrix/?plain=on&open=round-5-first": 200,
     "/prompts/research-team/matrix/?baseline=99": 404,
+    "/prompts/research-team/suggestions/": 200,
+    "/prompts/research-team/suggestions/?version=99": 404,
     "/prompts/research-team/compare/3...4": 200,
     "/prompts/research-team/compare/4...5?rendered=on&context=no-ranking": 200,
     "/prompts/research-team/compare/5...draft": 404,
