@@ -33,11 +33,21 @@ UNKNOWN_KEY_LIKE = message(
     fix_en="Did you mean {meant}?",
     fix_ja="{meant} ではありませんか？",
 )
+MORE_UNKNOWN = message(
+    "file-more-unknown",
+    "From this line on {count} more unknown keys; MixSeek ignores them",
+    "この行以降に不明なキーがさらに{count}個あります（MixSeekは無視します）",
+    fix_en="Is this the prompt file?",
+    fix_ja="これはプロンプトファイルですか？",
+)
 IN_TEMPLATE = message(
     "file-in-template",
     "{field}, line {template_line}: {sentence}",
     "{field} の{template_line}行目: {sentence}",
 )
+
+MOST_UNKNOWN = 10_000
+"""Keys that are named one by one; the file may hold a hundred thousand."""
 
 Check = Callable[[PromptKind, str], list[Problem]]
 
@@ -114,7 +124,7 @@ def _missing(file: PromptFile) -> Iterator[FileProblem]:
 
 def _unknown(file: PromptFile) -> Iterator[FileProblem]:
     missing = [name for name in FIELDS if name not in file.values]
-    for key in file.unknown:
+    for key in file.unknown[:MOST_UNKNOWN]:
         params: dict[str, str | int] = {"key": key.name}
         code = UNKNOWN_KEY
         meant = process.extractOne(key.name.removeprefix(f"{TABLE}."), [*missing, TABLE], score_cutoff=70)
@@ -122,6 +132,9 @@ def _unknown(file: PromptFile) -> Iterator[FileProblem]:
             code = UNKNOWN_KEY_LIKE
             params["meant"] = f"[{TABLE}]" if meant[0] == TABLE else f"{TABLE}.{meant[0]}"
         yield FileProblem(file.name, key.line, 1, Problem("warning", code, key.line, params=params))
+    if rest := file.unknown[MOST_UNKNOWN:]:
+        problem = Problem("warning", MORE_UNKNOWN, rest[0].line, params={"count": len(rest)})
+        yield FileProblem(file.name, problem.line, 1, problem)
 
 
 def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[FileProblem]:

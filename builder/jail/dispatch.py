@@ -20,6 +20,7 @@ from builder.jail.wire import pack
 
 # Python code that overruns ends itself and tells its line; what does not hear that is killed.
 _GRACE = 0.15
+_OF_FILES = frozenset({"merge", "read", "check_file", "named_prompt_file"})
 # A batch gives its worker back after so much, so that batches take turns.
 _BATCH_ITEMS = 256
 _BATCH_CHARACTERS = 500_000
@@ -71,7 +72,7 @@ class Dispatcher:
             try:
                 answer = self._exchange(lane, owner, deadline, frame, seconds)
             except Stopped as stop:
-                raise self._stopped(stop, seconds, cpu, owner) from None
+                raise self._stopped(stop, seconds, cpu, owner, file=request["do"] in _OF_FILES) from None
         return self._value(answer)
 
     def ask_each(
@@ -132,7 +133,9 @@ class Dispatcher:
             self._ledger.count("faults")
         return value_of(answer)
 
-    def _stopped(self, stop: Stopped, seconds: float, cpu: int, owner: str | None) -> BuilderError:
+    def _stopped(
+        self, stop: Stopped, seconds: float, cpu: int, owner: str | None, *, file: bool = False
+    ) -> BuilderError:
         """Count a stop and say it. In a pool that is closing, the killed job is no fault of its text."""
         if self._closed:
             return JailUnavailable(CLOSED)
@@ -147,6 +150,7 @@ class Dispatcher:
             seconds=cpu if stop.limit == "cpu" else seconds,
             line=stop.line,
             reason=stop.reason,
+            file=file,
         )
 
     def _frame(self, request: dict[str, Any]) -> bytes:

@@ -97,6 +97,15 @@ _CODES: dict[LimitName, str] = {
 }
 
 
+_FILE = message(
+    "jail-file",
+    "The file is too large or too intricate to be worked through",
+    "ファイルが大きすぎるか複雑すぎるため、処理できませんでした",
+    fix_en="Leave nothing in it but the three templates, or take out tables and keys that are not theirs.",
+    fix_ja="3つのテンプレート以外のテーブルやキーを取り除いてください。",
+)
+
+
 def exceeded(
     limit: LimitName,
     limits: Limits,
@@ -104,9 +113,15 @@ def exceeded(
     seconds: float | None = None,
     line: int | None = None,
     reason: str = "",
+    file: bool = False,
 ) -> LimitExceeded:
-    """The error of a job that met ``limit``; its ``line`` is the template's, where it is known."""
+    """The error of a job that met ``limit``; its ``line`` is the template's, where it is known.
+
+    A ``file`` that is read or merged has no loops that could be made smaller.
+    """
     params: dict[str, str | int] = {"limit": limit}
+    if file:
+        return LimitExceeded(_FILE, line=line, **params)
     if limit in ("time", "cpu"):
         default = limits.time if limit == "time" else limits.cpu
         params["seconds"] = f"{default if seconds is None else seconds:g}"

@@ -223,6 +223,22 @@ def test_a_file_has_the_same_problems_as_without_the_jail(pool: JailPool, data: 
     assert pool.check_file(data, "f") == file_check.check_file(data, "f") != []
 
 
+def test_a_file_of_very_many_keys_is_told_in_few_words(pool: JailPool) -> None:
+    """Each a finding, they would be more than a worker may answer."""
+    data = b"".join(b"key_%d = 1\n" % number for number in range(60_000))
+    found = pool.check_file(data, "f")
+    assert [each.code for each in found].count("file-unknown-key") == 10_000
+    assert "50000 more unknown keys" in found[-1].text() and found[-1].line == 10_001
+
+
+def test_a_file_that_meets_a_limit_is_not_told_about_loops() -> None:
+    with JailPool(size=1, spares=0, limits=Limits(file_time=0.2)) as own:
+        data = b"".join(b"key_%d = [[1], [2], {a = 1}]\n" % number for number in range(40_000))
+        with pytest.raises(LimitExceeded, match="The file is too large or too intricate") as stopped:
+            own.read(data, "f")
+        assert "three templates" in stopped.value.advice("en") and stopped.value.limit in ("time", "cpu")
+
+
 # --- batches -----------------------------------------------------------------------------
 
 
