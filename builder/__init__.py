@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from builder.built_prompt import BuiltPrompt as BuiltPrompt
+    from builder.cache_report import CacheReport as CacheReport
     from builder.dialect import CONTRACT as CONTRACT
     from builder.dialect import DIALECTS as DIALECTS
     from builder.dialect import ENGLISH as ENGLISH
@@ -31,9 +33,15 @@ if TYPE_CHECKING:
     from builder.problems import Problem as Problem
     from builder.settings import PromptBuilderSettings as PromptBuilderSettings
     from builder.settings import load_settings as load_settings
+    from builder.system_builder import SystemPromptBuilder as SystemPromptBuilder
+    from builder.system_config import SystemPromptConfig as SystemPromptConfig
+    from builder.system_input import SystemPromptInput as SystemPromptInput
+    from builder.system_prompt import render_system_prompt as render_system_prompt
     from builder.user_prompt import UserPromptBuilder as UserPromptBuilder
 
 _ROOMS = {
+    "BuiltPrompt": "builder.built_prompt",
+    "CacheReport": "builder.cache_report",
     "CONTRACT": "builder.dialect",
     "DIALECTS": "builder.dialect",
     "Dialect": "builder.dialect",
@@ -54,6 +62,10 @@ _ROOMS = {
     "Problem": "builder.problems",
     "PromptBuilderSettings": "builder.settings",
     "load_settings": "builder.settings",
+    "SystemPromptBuilder": "builder.system_builder",
+    "SystemPromptConfig": "builder.system_config",
+    "SystemPromptInput": "builder.system_input",
+    "render_system_prompt": "builder.system_prompt",
     "UserPromptBuilder": "builder.user_prompt",
 }
 __all__ = [*_ROOMS]

@@ -28,6 +28,7 @@ ROOMS = {
     "duckdb": ("builder/leaderboard/",),
     "tomlkit": ("builder/file_help.py",),
     "markdown_it": ("studio/markdown.py",),
+    "yaml": ("builder/front_matter.py",),
 }
 ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
 # What of the builder the web process may use itself: none of it lexes, parses, compiles, renders or merges a
@@ -107,7 +108,7 @@ def test_library_stays_in_its_room(library: str) -> None:
     assert [path for path in users if not path.startswith(ROOMS[library])] == []
 
 
-@pytest.mark.parametrize("library", ["jinja2", "duckdb", "tomlkit"])
+@pytest.mark.parametrize("library", ["jinja2", "duckdb", "tomlkit", "yaml"])
 def test_studio_reads_foreign_text_and_files_only_through_the_builder(library: str) -> None:
     assert importers(("studio",), library) == []
 
