@@ -132,17 +132,39 @@ def _matches(
     except BuilderError:
         # Rows that no prompt could have been made from.
         return frozenset()
-    digests = [hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()]
+    digests = [_digest(text)]
     made = _made(possible, _values(rebuilt), jail, digests)
     if made:
         return made
     # Where the text shows neither ranking nor clock as they are, it may show something made from them.
     for asked, guesses in _guesses(stored, rebuilt):
         concerned = {number: text for number, text in possible.items() if any(map(text.__contains__, asked))}
-        for values in guesses:
-            if concerned and (made := _made(concerned, values, jail, digests)):
+        for guess in guesses:
+            if concerned and (made := _made(concerned, _values(guess), jail, digests)):
                 return made
     return frozenset()
+
+
+def rebuilt_for(stored: StoredRound, task: str, text: str, jail: Rendering) -> RebuiltRound:
+    """The round as the template that made its prompt saw it.
+
+    Mostly that is plain from the prompt. Where it shows neither clock nor ranking as they are, what the
+    template makes of them has to be tried; where nothing fits, the likeliest is returned.
+    """
+    rebuilt = rebuild(stored, "team", task)
+    if stored.delivered is None:
+        return rebuilt
+    digests = [_digest(stored.delivered.text)]
+    for asked, guesses in _guesses(stored, rebuilt):
+        if any(map(text.__contains__, asked)):
+            for guess in (rebuilt, *guesses):
+                if _made({0: text}, _values(guess), jail, digests):
+                    return guess
+    return rebuilt
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _made(possible: Mapping[int, str], values: Values, jail: Rendering, digests: list[str]) -> frozenset[int]:
@@ -156,18 +178,18 @@ def _values(rebuilt: RebuiltRound) -> Values:
 
 def _guesses(
     stored: StoredRound, rebuilt: RebuiltRound
-) -> Iterator[tuple[tuple[str, ...], Iterator[Values]]]:
+) -> Iterator[tuple[tuple[str, ...], Iterator[RebuiltRound]]]:
     """Other values for variables that the text does not give away, the likeliest first."""
     local = replace(rebuilt, delivered_at=rebuilt.delivered_at.astimezone(timezone(rebuilt.zone_offset)))
     clocks = [rebuilt] if rebuilt.clock_source == "text" else [rebuilt, local]
     if len(clocks) > 1:
-        yield ("current_datetime",), iter([_values(local)])
+        yield ("current_datetime",), iter([local])
     if rebuilt.cutoff == "unconfirmed":
         rankings = islice(other_rankings(stored, rebuilt.delivered_at), 1, _MOST_RANKINGS)
         yield (
             ("ranking_table", "team_position_message"),
             (
-                _values(replace(each, context=each.context.model_copy(update={"ranking": ranking})))
+                replace(each, context=each.context.model_copy(update={"ranking": ranking}))
                 for ranking in rankings
                 for each in clocks
             ),

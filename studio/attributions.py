@@ -56,6 +56,11 @@ class RunAttribution:
         return self.versions[0] if self.state in ("exact", "edited") and self.versions else None
 
     @property
+    def is_certain(self) -> bool:
+        """Whether those named give its prompts to the byte."""
+        return self.state in ("exact", "several") and bool(self.versions)
+
+    @property
     def left_out(self) -> int:
         """Versions that are not listed."""
         return self.count - len(self.versions)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from builder import tokens
+from builder.attribution import rebuilt_for
 from builder.dialect import Dialect
 from builder.errors import BuilderError, JailError, LimitExceeded, TaskUnknown
 from builder.formatters import Values, variables
@@ -103,6 +104,8 @@ class Replays:
     rounds: Sequence[StoredRound]
     task: str
     dialect: Dialect
+    made_with: str = ""
+    """The team template that made the prompts, where that is certain."""
 
     @property
     def teams(self) -> list[tuple[str, str]]:
@@ -184,6 +187,10 @@ class Replays:
         for place, stored in enumerate(rounds):
             try:
                 rebuilt = rebuild(stored, "team", self.task)
+                if self.made_with and rebuilt.is_in_doubt:
+                    rebuilt = rebuilt_for(stored, self.task, self.made_with, pool())
+            except JailError:
+                raise
             except BuilderError as error:
                 # Rows that no prompt could have been made from.
                 found[place] = Cell(stored.round_number, "error", trouble=error)
@@ -196,14 +203,20 @@ class Replays:
 
 
 def replays_of(
-    run: DeliveredRun, dialect: Dialect, templates: Sequence[Candidate], *, task: str = "", owner: str
+    run: DeliveredRun,
+    dialect: Dialect,
+    templates: Sequence[Candidate],
+    *,
+    made_with: str = "",
+    task: str = "",
+    owner: str,
 ) -> Replays:
     """The run with its task: as stored, as typed, or read out of a prompt. Raises ``TaskUnknown``."""
     known = run.task or task or _recovered(run.rounds, dialect, templates, owner)
     if known is None:
         first = run.rounds[0].execution_id if run.rounds else ""
         raise TaskUnknown(TASK_UNKNOWN, execution_id=first)
-    return Replays(run.rounds, known, dialect)
+    return Replays(run.rounds, known, dialect, made_with)
 
 
 def _recovered(

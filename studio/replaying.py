@@ -1,12 +1,14 @@
 """A stored round once more: what a version or a draft would have sent, beside what was really sent."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
 from django.utils.translation import gettext as _
 
+from builder.attribution import rebuilt_for
 from builder.dialect import Dialect
 from builder.errors import BuilderError, CoolingDown, JailError, TaskUnknown, UnknownRound
 from builder.formatters import Values, variables
@@ -16,6 +18,7 @@ from builder.variables import PromptKind, field_name
 from studio.comparison import TemplateDiff, TextDiff, View
 from studio.examinations import examine
 from studio.findings import Finding
+from studio.jail import pool
 from studio.models import PromptVersion, Workspace
 from studio.previewing import compared
 from studio.replay import Candidate, Nearest, Place, candidates, rebuilt_round
@@ -117,10 +120,12 @@ def read_played(
     record: RoundRecord,
     likely: Sequence[PromptVersion],
     *,
+    is_certain: bool = False,
     task: str = "",
     owner: str,
 ) -> Played:
-    """The round out of the database; ``likely`` are versions that it may have been made with.
+    """The round out of the database; ``likely`` are versions that it may have been made with, and
+    ``is_certain`` says that the first of them gave its prompt to the byte.
 
     Raises ``TaskUnknown`` where the task is neither stored nor given nor to be read out of a prompt, and
     ``ContextError`` for rows that no prompt could be made from.
@@ -132,6 +137,8 @@ def read_played(
         # Only a run that is not over needs templates to read its task out of a prompt.
         known = templates_of(workspace, likely)
         rebuilt, task_from = rebuilt_round(store, place, known, workspace.spoken, task, owner)
+    if is_certain and rebuilt.delivered is not None and rebuilt.is_in_doubt:
+        rebuilt = _as_seen_by(likely[0], store, place, rebuilt)
     try:
         judged = store.rebuild(
             place.execution_id,
@@ -143,6 +150,17 @@ def read_played(
     except UnknownRound:
         judged = None
     return Played(record, rebuilt, task_from, judged)
+
+
+def _as_seen_by(
+    version: PromptVersion, store: AggregationStore, place: Place, rebuilt: RebuiltRound
+) -> RebuiltRound:
+    """Clock and ranking by what the version made of them."""
+    with suppress(BuilderError):
+        for stored in store.delivered_rounds(place.execution_id).rounds:
+            if (stored.team_id, stored.round_number) == (place.team_id, place.round_number):
+                return rebuilt_for(stored, rebuilt.context.user_prompt, version.team_user_prompt, pool())
+    return rebuilt
 
 
 def templates_of(workspace: Workspace, likely: Sequence[PromptVersion]) -> tuple[Candidate, ...]:

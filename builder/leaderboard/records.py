@@ -259,3 +259,8 @@ class RebuiltRound:
     delivered: DeliveredPrompt | None = None
     zone_offset: timedelta = field(default=timedelta(0))
     """What the writer's local time was ahead of UTC."""
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether clock or ranking are guessed by the times of rows: the stored text does not show them."""
+        return self.clock_source != "text" or self.cutoff == "unconfirmed"

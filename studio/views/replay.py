@@ -56,7 +56,10 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
         likely = (*attribution.versions, *attribution.run.versions)
         task = typed_task(request, workspace, execution)
         try:
-            played = read_played(store, workspace, found.record, likely, task=task, owner=owner)
+            certain = bool(attribution.versions)
+            played = read_played(
+                store, workspace, found.record, likely, is_certain=certain, task=task, owner=owner
+            )
         except TaskUnknown as error:
             return render(request, "replay/round.html", page | _asked(request, error))
         except ContextError as error:
@@ -100,7 +103,10 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
             delivered = store.delivered_rounds(execution)
             task = typed_task(request, workspace, execution)
             templates = () if delivered.task or task else templates_of(workspace, attribution.versions)
-            replays = replays_of(delivered, workspace.spoken, templates, task=task, owner=owner)
+            made_with = attribution.versions[0].team_user_prompt if attribution.is_certain else ""
+            replays = replays_of(
+                delivered, workspace.spoken, templates, made_with=made_with, task=task, owner=owner
+            )
         except TaskUnknown as error:
             return render(request, "replay/run.html", page | _asked(request, error))
         except ContextError as error:

@@ -76,7 +76,8 @@ def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
         "do": ["look", ""],
         "workspace": ["set"],
         "format": ["csv", "json"],
-        "table": ["ranking", "scores", "rounds", "metrics", "runs", "teams", "bins", "groups"],
+        "table": ["ranking", "scores", "rounds", "metrics", "runs", "teams", "bins", "groups", "replay"],
+        "version": ["1", "draft", "set/1", "set/draft"],
     }
 
 

@@ -18,7 +18,7 @@ from studio.models.drafts import SentDraft
 from studio.models.prompts import Templates
 from studio.stores import store_of
 from tests.studio.clock import NOW
-from tests.studio.traced_runs import SHIPPED, TASK, TracedRuns, examine, make_traced_runs, register
+from tests.studio.traced_runs import DATED, SHIPPED, TASK, TracedRuns, examine, make_traced_runs, register
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +93,19 @@ def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     assert f"{reverse('run-round-context', args=['ws', run, 'team-001', 2])}?set=set" in page
     rows = re.search(r'hx-get="([^"]+)"', page)
     assert rows is None or "<tbody>" in read(signed_in, rows[1].replace("&amp;", "&"))
+
+
+def test_a_clock_that_a_prompt_shows_only_in_part_is_the_one_that_the_run_had(
+    traced: TracedRuns, workspace: Workspace, person: User, signed_in: Client
+) -> None:
+    dated = PromptSet.objects.create(slug="dated", name="Dated", created_at=NOW, changed_at=NOW)
+    dated.save_version(DATED, base=0, message="m", author=person, at=NOW)
+    examine(workspace)
+    run = traced.ids["dated"]
+    assert "Exactly what was sent" in read(signed_in, one(run, query="?version=dated/1"))
+    assert "4 of 4 prompts are the same" in read(signed_in, whole(run, "?version=dated/1"))
+    # Other templates get the same clock.
+    assert re.search(r"T[\d:.]+\+09:00", read(signed_in, one(run, query="?version=set/1")))
 
 
 def test_evaluator_and_judgment_show_what_they_would_have_been_asked(

@@ -28,6 +28,7 @@ UNTAKEN = Templates(
     *list(vars(SHIPPED).values())[1:],
 )
 EDITED = Templates(SHIPPED.team_user_prompt.replace("Do:", "Please do:"), *list(vars(SHIPPED).values())[1:])
+DATED = Templates("{{ current_datetime[:13] }}h: {{ user_prompt }}\n", "{{ submission }}\n", "j\n")
 STRANGE = Templates("{{ ranking_table }}" + "Nothing that any version said. " * 30, "{{ submission }}", "j")
 
 
@@ -40,16 +41,17 @@ class TracedRuns:
 
 
 def make_traced_runs(folder: Path) -> TracedRuns:
-    """Two teams and rounds for each run; ``shipped`` ran in Japan."""
+    """Two teams and rounds for each run; ``shipped`` and ``dated`` ran in Japan."""
     begun = timezone.now() - timedelta(days=2)
     soon = timezone.now() - timedelta(minutes=3)
     teams = TEAMS[:2]
-    hours = (begun + timedelta(hours=number) for number in range(4))
+    hours = (begun + timedelta(hours=number) for number in range(5))
     runs = {
         "plain": Run(TASK, next(hours), teams, 2, PLAIN.by_kind, dice="plain"),
         "shipped": Run(TASK, next(hours), teams, 2, SHIPPED.by_kind, zone="Asia/Tokyo", dice="shipped"),
         "edited": Run(TASK, next(hours), teams, 2, EDITED.by_kind, dice="edited"),
         "strange": Run(TASK, next(hours), teams, 2, STRANGE.by_kind, dice="strange"),
+        "dated": Run(TASK, next(hours), teams, 2, DATED.by_kind, zone="Asia/Tokyo", dice="dated"),
         "running": Run(TASK, soon, teams, 4, SHIPPED.by_kind, "running", dice="running"),
         "puzzling": Run(TASK, soon, teams, 4, STRANGE.by_kind, "running", dice="puzzling"),
     }
