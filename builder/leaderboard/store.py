@@ -121,8 +121,10 @@ class AggregationStore(Source):
 
         def question(reader: Reader) -> RoundRecord:
             story = read_story(reader, execution_id, team_id)
-            story.round(team_id, round_number)
-            return next(record for record in story.records() if record.round_number == round_number)
+            for record in story.records():
+                if record.round_number == round_number:
+                    return record
+            raise story.unknown(team_id, round_number)
 
         return self.answer(question)
 

@@ -105,9 +105,7 @@ class Story:
         history, submission = self.histories.get(place), self.submissions.get(place)
         found = submission if for_ == "judgment" else history or submission
         if found is None:
-            raise UnknownRound(
-                UNKNOWN_ROUND, execution_id=self.execution_id, team_id=team_id, round_number=round_number
-            )
+            raise self.unknown(team_id, round_number)
         return StoredRound(
             execution_id=self.execution_id,
             team_id=team_id,
@@ -121,10 +119,19 @@ class Story:
             stored_at=history.created_at if history else None,
         )
 
+    def unknown(self, team_id: str, round_number: int) -> UnknownRound:
+        """The error for a round that is not stored."""
+        return UnknownRound(
+            UNKNOWN_ROUND, execution_id=self.execution_id, team_id=team_id, round_number=round_number
+        )
+
     def delivered_rounds(self) -> Iterator[StoredRound]:
-        """Those rounds whose prompt is stored."""
+        """Those rounds whose prompt is stored, and whose team has no row that no prompt is made from."""
         for team_id, number in self.histories:
-            stored = self.round(team_id, number)
+            try:
+                stored = self.round(team_id, number)
+            except ContextError:
+                continue
             if stored.delivered is not None:
                 yield stored
 
@@ -159,7 +166,9 @@ def read_conversation(reader: Reader, execution_id: str, team_id: str, round_num
     rows = reader.rows(sql, (execution_id, team_id, round_number))
     if not rows:
         # Whichever part of the question is unknown, this says so.
-        read_story(reader, execution_id, team_id).round(team_id, round_number)
+        story = read_story(reader, execution_id, team_id)
+        if (team_id, round_number) not in story.submissions:
+            raise story.unknown(team_id, round_number)
     return rows[0][2] if rows else None
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from builder.errors import ContextError
+from builder.errors import ContextError, UnknownRound
 from builder.leaderboard import AggregationStore
 from builder.leaderboard.rows import delivered_of, details_of, metrics_of, score_of
 from tests.builder.leaderboard.conftest import Played
@@ -96,3 +96,22 @@ def test_rows_that_no_prompt_could_have_been_made_from_are_refused(played: Playe
     _write(played, 'UPDATE leader_board SET score_details = \'{"overall_score": 1, "x": 1e999}\'')
     with pytest.raises(ContextError):
         open_store(played.path).rebuild(played.ids[0], "team-001", 2, task="t")
+
+
+def test_a_team_with_a_row_of_round_0_shows_its_rounds(played: Played, open_store: Open) -> None:
+    """No prompt can be rebuilt for it; what is stored can be shown, and other teams lose nothing."""
+    run = played.ids[0]
+    _write(
+        played,
+        f"UPDATE leader_board SET round_number = 0 WHERE execution_id = '{run}' AND team_id = 'team-001'"
+        " AND round_number = 1",
+    )
+    store = open_store(played.path)
+    assert store.round(run, "team-001", 2).score is not None
+    assert store.round(run, "team-001", 0).round_number == 0
+    with pytest.raises(UnknownRound):
+        store.round(run, "team-001", 9)
+    with pytest.raises(UnknownRound):
+        store.delivered(run, "team-001", 9)
+    teams = {stored.team_id for stored in store.delivered_rounds(run).rounds}
+    assert "team-002" in teams and "team-001" not in teams
