@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from builder.budget import FittedPrompt as FittedPrompt
+    from builder.budget import fit_round_prompt as fit_round_prompt
     from builder.built_prompt import BuiltPrompt as BuiltPrompt
     from builder.cache_report import CacheReport as CacheReport
     from builder.dialect import CONTRACT as CONTRACT
@@ -25,12 +27,26 @@ if TYPE_CHECKING:
     from builder.formatters import get_current_datetime_with_timezone as get_current_datetime_with_timezone
     from builder.jail import JailPool as JailPool
     from builder.leaderboard import AggregationStore as AggregationStore
+    from builder.models import EvaluationResult as EvaluationResult
     from builder.models import EvaluatorPromptContext as EvaluatorPromptContext
+    from builder.models import LeaderboardEntry as LeaderboardEntry
     from builder.models import RankingEntry as RankingEntry
     from builder.models import RankingStore as RankingStore
     from builder.models import RoundPromptContext as RoundPromptContext
     from builder.models import RoundState as RoundState
+    from builder.models import SubmissionRecord as SubmissionRecord
     from builder.problems import Problem as Problem
+    from builder.round_context import RoundContext as RoundContext
+    from builder.round_context import gather_round_context as gather_round_context
+    from builder.round_context import read_round_context as read_round_context
+    from builder.round_filters import setup_jinja2_environment as setup_jinja2_environment
+    from builder.round_history import compress_submission_history as compress_submission_history
+    from builder.round_prompt import PlainTextPromptBuilder as PlainTextPromptBuilder
+    from builder.round_prompt import PromptBuilder as PromptBuilder
+    from builder.round_prompt import RoundPromptConfig as RoundPromptConfig
+    from builder.round_prompt import build_round_prompt as build_round_prompt
+    from builder.round_templates import TEMPLATE_VARIABLES as TEMPLATE_VARIABLES
+    from builder.round_templates import Jinja2PromptBuilder as Jinja2PromptBuilder
     from builder.settings import PromptBuilderSettings as PromptBuilderSettings
     from builder.settings import load_settings as load_settings
     from builder.system_builder import SystemPromptBuilder as SystemPromptBuilder
@@ -40,6 +56,8 @@ if TYPE_CHECKING:
     from builder.user_prompt import UserPromptBuilder as UserPromptBuilder
 
 _ROOMS = {
+    "FittedPrompt": "builder.budget",
+    "fit_round_prompt": "builder.budget",
     "BuiltPrompt": "builder.built_prompt",
     "CacheReport": "builder.cache_report",
     "CONTRACT": "builder.dialect",
@@ -59,7 +77,21 @@ _ROOMS = {
     "RankingStore": "builder.models",
     "RoundPromptContext": "builder.models",
     "RoundState": "builder.models",
+    "EvaluationResult": "builder.models",
+    "LeaderboardEntry": "builder.models",
+    "SubmissionRecord": "builder.models",
     "Problem": "builder.problems",
+    "RoundContext": "builder.round_context",
+    "gather_round_context": "builder.round_context",
+    "read_round_context": "builder.round_context",
+    "setup_jinja2_environment": "builder.round_filters",
+    "compress_submission_history": "builder.round_history",
+    "PlainTextPromptBuilder": "builder.round_prompt",
+    "PromptBuilder": "builder.round_prompt",
+    "RoundPromptConfig": "builder.round_prompt",
+    "build_round_prompt": "builder.round_prompt",
+    "Jinja2PromptBuilder": "builder.round_templates",
+    "TEMPLATE_VARIABLES": "builder.round_templates",
     "PromptBuilderSettings": "builder.settings",
     "load_settings": "builder.settings",
     "SystemPromptBuilder": "builder.system_builder",

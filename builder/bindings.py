@@ -1,13 +1,12 @@
 """Which names a template gives away, and to what: macros, namespaces, numbers, other values."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from jinja2 import nodes
 
 from builder.allowed import LOOP_NUMBERS
-from builder.variables import VARIABLES, PromptKind
 
 _BINDING = (nodes.Assign, nodes.AssignBlock, nodes.For, nodes.With, nodes.Macro, nodes.CallBlock)
 _NUMBER_FILTERS = frozenset({"count", "length", "round", "wordcount"})
@@ -80,9 +79,12 @@ def names_in(target: nodes.Node) -> Iterable[nodes.Name]:
     return [name for name in target.find_all(nodes.Name) if name.ctx in ("store", "param")]
 
 
-def collect(parts: Iterable[nodes.Node], kind: PromptKind) -> Bindings:
-    """Read all bindings of a template from its parts. Its depth must have been bounded before."""
-    bindings = Bindings(frozenset(variable.name for variable in VARIABLES[kind]))
+def collect(parts: Iterable[nodes.Node], declared: Mapping[str, str]) -> Bindings:
+    """Read all bindings of a template from its parts. Its depth must have been bounded before.
+
+    ``declared`` has the type of every variable that the template is given; ``int`` is a number.
+    """
+    bindings = Bindings(frozenset(declared))
     given: dict[str, list[nodes.Node | None]] = defaultdict(list)
 
     def bind(target: nodes.Node, value: nodes.Node | None) -> None:
@@ -113,12 +115,12 @@ def collect(parts: Iterable[nodes.Node], kind: PromptKind) -> Bindings:
                 for argument in node.args:
                     bind(argument, None)
 
-    bindings.numbers = _numbers(bindings, given, kind)
+    whole = {name for name, type_ in declared.items() if type_ == "int"}
+    bindings.numbers = _numbers(bindings, given, whole)
     return bindings
 
 
-def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]], kind: PromptKind) -> set[str]:
-    declared = {variable.name for variable in VARIABLES[kind] if variable.type == "int"}
+def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]], declared: set[str]) -> set[str]:
     # Take all for numbers, then drop every name that is somewhere given something else, and look
     # again at those that are made from it.
     bindings.numbers = declared | (set(given) - set(bindings.macros) - set(bindings.namespaces))

@@ -12,7 +12,7 @@ from builder.messages import message
 from builder.problems import Problem
 from builder.scope import check_names
 from builder.syntax import descendants, measure, parse, place_of
-from builder.variables import PromptKind, field_name
+from builder.variables import PromptKind, field_name, types
 
 EMPTY = message(
     "check-empty",
@@ -79,9 +79,9 @@ def read(kind: PromptKind, text: str) -> Reading:
     if too_large := measure(tree):
         return Reading(_in_order(problems + too_large))
     parts = descendants(tree)
-    bindings = collect(parts, kind)
+    bindings = collect(parts, types(kind))
     problems += inspect(tree, bindings)
-    problems += check_names(tree, kind, bindings)
+    problems += check_names(tree, bindings)
     problems += _advice(parts)
     return Reading(_in_order(problems), tree)
 

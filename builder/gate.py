@@ -6,7 +6,7 @@ takes long is not the gate's business but the jail's.
 
 import unicodedata
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from jinja2 import nodes
@@ -28,6 +28,7 @@ from builder.allowed import (
     RESERVED,
     TAGS,
     TESTS,
+    Signature,
 )
 from builder.bindings import Bindings, constant_number
 from builder.macros import rings
@@ -36,14 +37,17 @@ from builder.problems import Problem
 from builder.syntax import children, error_at
 
 
-def inspect(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
+def inspect(
+    tree: nodes.Template, bindings: Bindings, filters: Mapping[str, Signature] = FILTERS
+) -> list[Problem]:
     """Every construct that is refused, with its place. The tree must have been measured."""
-    return _Inspection(tree, bindings).problems
+    return _Inspection(tree, bindings, filters).problems
 
 
 class _Inspection:
-    def __init__(self, tree: nodes.Template, bindings: Bindings) -> None:
+    def __init__(self, tree: nodes.Template, bindings: Bindings, filters: Mapping[str, Signature]) -> None:
         self.bindings = bindings
+        self.filters = filters
         self.problems: list[Problem] = []
         self._lineno = 1
         self._path: list[nodes.Node] = []
@@ -252,7 +256,7 @@ class _Inspection:
     def _filter(self, node: nodes.Node) -> None:
         assert isinstance(node, nodes.Filter)
         self._arguments(node)
-        signature = FILTERS.get(node.name)
+        signature = self.filters.get(node.name)
         if signature is None:
             self._unknown_filter(node.name)
             return
@@ -264,11 +268,11 @@ class _Inspection:
             self.refuse(refuse.LAZY, name=node.name)
 
     def _unknown_filter(self, name: str) -> None:
-        meant = nearest(name, FILTERS)
+        meant = nearest(name, self.filters)
         if name in refuse.FILTERS:
             self.refuse(refuse.FILTERS[name], name=name)
         elif meant is None:
-            self.refuse(refuse.FILTER, name=name, known=" ".join(FILTERS))
+            self.refuse(refuse.FILTER, name=name, known=" ".join(self.filters))
         else:
             found = error_at(self._lineno, refuse.FILTER_MISSPELT, name=name, meant=meant)
             self.problems.append(replace(found, replaces=name, replacement=meant))

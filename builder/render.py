@@ -9,7 +9,7 @@ import textwrap  # noqa: F401
 import threading
 import unicodedata  # noqa: F401
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 
 import jinja2
@@ -27,6 +27,7 @@ from builder.errors import (
     UndefinedFailure,
 )
 from builder.messages import message
+from builder.round_filters import setup_jinja2_environment
 from builder.variables import PromptKind
 
 CACHED_TEMPLATES = 256
@@ -96,6 +97,10 @@ class _Compiled:
 
 _COMPILED = {(trim, strip): _Compiled(trim, strip) for trim in (False, True) for strip in (False, True)}
 
+# Apart from the others: MixSeek knows no such filters in the three user prompts.
+_ROUND_TEMPLATES = _Compiled(trim_blocks=True, lstrip_blocks=True)
+setup_jinja2_environment(_ROUND_TEMPLATES.environment)
+
 PARSING_ENVIRONMENT = _COMPILED[MIXSEEK.trim_blocks, MIXSEEK.lstrip_blocks].environment
 """What a check parses in. It keeps what MixSeek keeps, so that a tree that passed is compiled as it is."""
 
@@ -136,11 +141,20 @@ def render_capped(
 
     ``tree`` is what a check read of the same text. Compiling folds its constants: it is used up.
     """
+    return _capped(lambda: _template(text, dialect, tree), variables, max_chars)
+
+
+def render_round_template(text: str, values: Mapping[str, object], max_chars: int = 1_000_000) -> str:
+    """A round prompt from a template of its own, which knows the filters of ``setup_jinja2_environment``."""
+    return _capped(lambda: _compiled(_ROUND_TEMPLATES, text, SYNTAX), values, max_chars)
+
+
+def _capped(get: Callable[[], jinja2.Template], values: Mapping[str, object], max_chars: int) -> str:
     try:
-        template = _template(text, dialect, tree)
+        template = get()
         parts, length = [], 0
         try:
-            for part in template.root_render_func(template.new_context(dict(variables))):
+            for part in template.root_render_func(template.new_context(dict(values))):
                 length += len(part)
                 if length > max_chars:
                     raise LimitExceeded(OUTPUT_LIMIT, limit="output", most=max_chars)
@@ -166,10 +180,16 @@ def _carriable(output: str) -> str:
 
 
 def _template(text: str, dialect: Dialect, tree: nodes.Template | None = None) -> jinja2.Template:
+    compiled = _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks]
+    return _compiled(compiled, text, SYNTAX if dialect.errors_name_line else TEMPLATE, tree)
+
+
+def _compiled(
+    templates: _Compiled, text: str, code: str, tree: nodes.Template | None = None
+) -> jinja2.Template:
     try:
-        return _COMPILED[dialect.trim_blocks, dialect.lstrip_blocks].get(text, tree)
+        return templates.get(text, tree)
     except jinja2.TemplateSyntaxError as error:
-        code = SYNTAX if dialect.errors_name_line else TEMPLATE
         raise TemplateSyntaxFailure(code, line=error.lineno, reason=reason_of(error)) from error
     except Exception as error:  # RecursionError, Python's own SyntaxError, an oversized number …
         raise TemplateFailure(TEMPLATE, reason=reason_of(error)) from error

@@ -12,7 +12,7 @@ from builder.messages import message
 from builder.nearest import nearest
 from builder.problems import Problem
 from builder.syntax import children, error_at
-from builder.variables import KINDS, PromptKind, names
+from builder.variables import KINDS, names
 
 UNKNOWN = message(
     "scope-unknown",
@@ -86,9 +86,9 @@ _AS_FILTERS = {"len": "length", "str": "string", "sorted": "sort", "reversed": "
 _MOST_SUGGESTIONS = 50
 
 
-def check_names(tree: nodes.Template, kind: PromptKind, bindings: Bindings) -> list[Problem]:
+def check_names(tree: nodes.Template, bindings: Bindings) -> list[Problem]:
     """Every name that has no value somewhere it is read. The tree must have been measured."""
-    walk = _Walk(kind, bindings, caller_uses(bindings.macros))
+    walk = _Walk(bindings, caller_uses(bindings.macros))
     walk.run(tree.body, _Scope(set(), set()))
     return walk.problems
 
@@ -107,9 +107,8 @@ class _Scope:
 
 
 class _Walk:
-    def __init__(self, kind: PromptKind, bindings: Bindings, caller_uses: Mapping[str, CallerUses]) -> None:
-        self.kind = kind
-        self.declared = names(kind)
+    def __init__(self, bindings: Bindings, caller_uses: Mapping[str, CallerUses]) -> None:
+        self.declared = bindings.declared
         self.bindings = bindings
         self.caller_uses = caller_uses
         self.problems: list[Problem] = []

@@ -115,6 +115,11 @@ def names(kind: PromptKind) -> frozenset[str]:
     return frozenset(variable.name for variable in VARIABLES[kind])
 
 
+def types(kind: PromptKind) -> dict[str, str]:
+    """The type of each of them."""
+    return {variable.name: variable.type for variable in VARIABLES[kind]}
+
+
 def sample_values(kind: PromptKind) -> dict[str, str | int]:
     """A value for every variable, for a first look at a template."""
     return {variable.name: variable.sample for variable in VARIABLES[kind]}
