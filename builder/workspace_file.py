@@ -260,7 +260,8 @@ def remove(
             except BaseException:
                 rename_new(folder, aside, path.name)
                 raise
-            os.unlink(aside, dir_fd=folder)
+            with suppress(OSError):
+                os.unlink(aside, dir_fd=folder)
             durable = _sync(folder)
             on_step("folder-synced")
     return Receipt(path, expected_hash, None, True, durable, state.data)
@@ -349,8 +350,9 @@ def _temporary(
             on_step("synced")
         yield name, owner_kept
     finally:
-        # After an exchange this is the old file, whose content the caller has.
-        with suppress(FileNotFoundError):
+        # After an exchange this is the old file, whose content the caller has. Where it stays, whoever
+        # writes next sweeps it away; an error would say that nothing was written.
+        with suppress(OSError):
             os.unlink(name, dir_fd=folder)
 
 

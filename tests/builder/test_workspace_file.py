@@ -630,3 +630,23 @@ def test_writers_killed_again_and_again_never_tear_the_file(file: Path) -> None:
         assert len(names(file)) <= 2
     put(file, expected=file.read_bytes())
     assert names(file) == ["prompt_builder.toml"]
+
+
+def test_an_old_file_that_cannot_be_cleared_away_does_not_make_the_receipt_lie(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new content is in its place by then; the next writer sweeps."""
+    unlink, left = os.unlink, []
+
+    def fail(path: Any, **more: Any) -> None:
+        left.append(path)
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(os, "unlink", fail)
+    receipt = replace(file, NEW, sha256(OLD), file.parent.parent)
+    assert file.read_bytes() == NEW and receipt.sha256_after == sha256(NEW)
+    receipt = remove(file, sha256(NEW), file.parent.parent)
+    assert not file.exists() and receipt.sha256_after is None
+    monkeypatch.setattr(os, "unlink", unlink)
+    replace(file, NEW, None, file.parent.parent)
+    assert left and [entry.name for entry in file.parent.iterdir()] == [file.name]
