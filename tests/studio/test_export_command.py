@@ -98,6 +98,16 @@ def test_a_folder_that_nobody_registered_is_registered_by_writing(
     assert Workspace.objects.get().folder == folder and b"three" in prompt_file(folder).read_bytes()
 
 
+def test_a_workspace_that_was_taken_off_the_list_comes_back_as_it_was(
+    workspace: Workspace, research: PromptSet
+) -> None:
+    Workspace.objects.update(archived=True, label=research.labels.get(), name="Ours", dialect="contract")
+    assert run("research", workspace.folder)[0] == 0
+    workspace.refresh_from_db()
+    assert (workspace.archived, workspace.name, workspace.dialect) == (False, "Ours", "contract")
+    assert workspace.label == research.labels.get()
+
+
 @pytest.mark.parametrize(
     ("what", "folder", "sentence"),
     [

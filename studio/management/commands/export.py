@@ -20,7 +20,7 @@ from studio.models import Export, PromptSet, PromptVersion, Workspace
 from studio.models.exports import Outcome
 from studio.models.signin import OPERATOR
 from studio.problems import Problem
-from studio.receipts import listed
+from studio.receipts import listed, with_receipts
 from studio.registering import register, same_folder
 from studio.saving import Refused
 from studio.sets import reason
@@ -93,7 +93,8 @@ class Command(BaseCommand):
                     Order(each.workspace, each.hash_before, options["overwrite"]) for each in made.targets
                 ]
                 confirm(version, orders, batch=batch, by=person, at=now, label_name=label_name)
-                done = [self._tell(export) for export in listed().filter(batch=batch).order_by("pk")]
+                exports = with_receipts(listed().filter(batch=batch).order_by("pk"), timezone.now())
+                done = [self._tell(export) for export in exports]
         except Refused as refused:
             raise CommandError(
                 f"{version} cannot be exported. {reason(refused)}", returncode=NOT_WRITTEN
@@ -124,6 +125,9 @@ class Command(BaseCommand):
         return True
 
     def _tell(self, export: Export) -> bool:
+        if not hasattr(export, "receipt"):
+            self.stderr.write(f"{export.path}: not known yet whether it was written; see `manage.py drift`.")
+            return False
         outcome = export.receipt.outcome
         if outcome == Outcome.WRITTEN:
             self.stdout.write(f"{export.path}: written, {export.version}, {export.hash_after[:12]}.")
@@ -171,4 +175,5 @@ def _workspace(path: str, now: datetime, *, keep: bool) -> Workspace:
     if not keep:
         # For a look alone nothing is registered.
         return known or Workspace(slug=folder.name, name=folder.name, path=str(folder), created_at=now)
-    return register(folder, name="", dialect=known.dialect if known else "mixseek", label=None, at=now)
+    dialect, label = (known.dialect, known.label) if known else ("mixseek", None)
+    return register(folder, name="", dialect=dialect, label=label, at=now)
