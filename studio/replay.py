@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from builder.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.dialect import Dialect
 from builder.diff import Diff, Section
 from builder.errors import BuilderError, ContextError, JailError, TaskUnknown, UnknownRound
 from builder.formatters import Values, variables
@@ -89,11 +89,6 @@ class Replay:
     def in_history(self) -> int:
         """Finished rounds before this one."""
         return len(self.rebuilt.context.round_history)
-
-
-def dialect_in(workspace: Workspace) -> Dialect:
-    """The dialect that the workspace's MixSeek speaks."""
-    return next((each for name, each in DIALECTS.items() if name == workspace.dialect), MIXSEEK)
 
 
 def candidates(workspace: Workspace, file_text: str | None = None) -> tuple[Candidate, ...]:
