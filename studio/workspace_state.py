@@ -100,13 +100,26 @@ class PromptFileState:
         return tuple(name for name in FIELDS if found.get(name) != getattr(wanted, name))
 
     @property
+    def is_elsewhere(self) -> bool:
+        """The file holds a version of another set than the one that it should."""
+        if self.kind != "behind" or self.version is None or self.expected is None:
+            return False
+        return bool(self.version.prompt_set_id != self.expected.prompt_set_id)
+
+    @property
+    def is_ahead(self) -> bool:
+        """The file holds a newer version than the label points at."""
+        if self.kind != "behind" or self.version is None or self.expected is None or self.is_elsewhere:
+            return False
+        return bool(self.version.number > self.expected.number)
+
+    @property
     def title(self) -> str:
         """The state in one or two words."""
-        if self.kind == "behind" and self.version and self.expected:
-            if self.version.prompt_set_id != self.expected.prompt_set_id:
-                return _("Another set")
-            if self.version.number > self.expected.number:
-                return _("Ahead")
+        if self.is_elsewhere:
+            return _("Another set")
+        if self.is_ahead:
+            return _("Ahead")
         titles: dict[Kind, str] = {
             "in_sync": _("In sync"),
             "behind": _("Behind"),

@@ -38,7 +38,7 @@ NOT_A_DATABASE = message(
 TOO_NEW = message(
     "db-newer-format",
     "{path} was written by a newer DuckDB than the {version} used here.",
-    "{path} は、ここで使っているDuckDB {version} より新しい版で書かれています。",
+    "{path} は、ここで使っているDuckDB {version} より新しいバージョンで書かれています。",
     fix_en="Upgrade the Python package `duckdb`.",
     fix_ja="Pythonパッケージ `duckdb` を更新してください。",
 )
@@ -75,14 +75,14 @@ MISSING_TABLE = message(
     "The database has no table `{table}`.",
     "データベースにテーブル `{table}` がありません。",
     fix_en="It was written by another version of MixSeek; what its other tables hold can still be shown.",
-    fix_ja="別の版のMixSeekが書いたデータベースです。ほかのテーブルの内容は表示できます。",
+    fix_ja="別のバージョンのMixSeekが書いたデータベースです。ほかのテーブルの内容は表示できます。",
 )
 MISSING_COLUMN = message(
     "db-missing-column",
     "The table `{table}` has no column `{column}`.",
     "テーブル `{table}` に列 `{column}` がありません。",
     fix_en="It was written by another version of MixSeek; what its other columns hold can still be shown.",
-    fix_ja="別の版のMixSeekが書いたデータベースです。ほかの列の内容は表示できます。",
+    fix_ja="別のバージョンのMixSeekが書いたデータベースです。ほかの列の内容は表示できます。",
 )
 UNKNOWN_EXECUTION = message(
     "db-unknown-execution",

@@ -71,6 +71,8 @@ function open(form) {
   const save = saving(form, drafts, line, (kind) => {
     if (kind !== form.elements.kind.value) panels.show(kind);
     readPage();
+    const first = document.querySelector(`#problems .finding.error[data-kind="${kind}"]`);
+    if (first) visit(kind, Number(first.dataset.line));
   });
 
   function visit(kind, number) {

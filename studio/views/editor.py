@@ -97,5 +97,6 @@ def _put_off(request: HttpRequest, page: EditorPage, refusal: JailError, said: s
 
 
 def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:
-    messages.error(request, _("Not saved, but your draft is kept: mend the problems below first."))
+    said = _("Not saved, but your draft is kept: mend the problems below first.")
+    messages.error(request, said, extra_tags="refused")
     return editor_page(request, not_saved(page, findings=findings), 422)

@@ -73,13 +73,15 @@ def version_page(
 ) -> HttpResponse:
     """The page, whatever brought it about."""
     prompt_set = version.prompt_set
-    labels = list(prompt_set.labels.values_list("name", flat=True))
+    points = dict(prompt_set.labels.values_list("name", "version__number"))
+    names = sorted({*USUAL_LABELS, *points})
     context = {
         "prompt_set": prompt_set,
         "version": version,
         "templates": version.templates.by_kind.items(),
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
-        "label_names": sorted({*USUAL_LABELS, *labels}),
+        "label_names": names,
+        "movable": [(name, points.get(name)) for name in names if points.get(name) != version.number],
         "findings": findings,
         "offers": offers_of(version),
     }

@@ -58,11 +58,18 @@ def test_a_label_is_moved_from_the_versions_page(page: Page, server: str) -> Non
     page.get_by_label("Note").fill("月曜の実行")
     page.get_by_role("button", name="Move to v2").click()
     expect(page.locator(".notice")).to_have_text("tokyo-run points at v2 now.")
+    # One that there is moves by one click.
+    page.goto(f"{SET}versions/3/")
+    page.get_by_text("Move a label here").click()
+    panel = page.locator(".drop[open] .drop-panel").bounding_box()
+    assert panel is not None and panel["x"] + panel["width"] <= 1280
+    page.get_by_role("button", name="tokyo-run v2 → v3").click()
+    expect(page.locator(".notice")).to_have_text("tokyo-run points at v3 now.")
     page.locator(".page-facts").get_by_role("link", name="tokyo-run").click()
-    expect(page.locator("tbody tr")).to_have_count(1)
+    expect(page.locator("tbody tr")).to_have_count(2)
     page.get_by_text("Take off").first.click()
     page.get_by_role("button", name="Take off").click()
-    expect(page.locator("tbody tr")).to_have_count(2)
+    expect(page.locator("tbody tr")).to_have_count(3)
     expect(page.locator(".page-facts")).to_have_text("Taken off")
 
 

@@ -9,4 +9,8 @@ export function problemList(form) {
     list.append(...others);
     fresh.replaceChildren(list);
   });
+  // Nothing is left to mend: what a refused save asked for is done.
+  form.addEventListener("htmx:oobAfterSwap", () => {
+    if (!document.querySelector("#problems .finding.error")) document.querySelector("main > .notices:has(.refused)")?.remove();
+  });
 }
