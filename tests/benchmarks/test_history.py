@@ -13,9 +13,10 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from pytest_django.plugin import DjangoDbBlocker
 
 from builder.defaults import DEFAULT_TEMPLATES
-from studio.models import PromptSet, PromptVersion
+from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.history_index import note_versions
 from studio.models.prompts import Origin, Templates
+from studio.models.results import Found
 from tests.studio.clock import NOW
 
 FEW, MANY = 100, 100_000
@@ -72,7 +73,36 @@ def fill(slug: str, total: int, author: User) -> PromptSet:
             store()
             parent, some = some[-1], []
     store()
+    play(prompt_set)
     return prompt_set
+
+
+def play(prompt_set: PromptSet) -> None:
+    """Every fifth version ran four times, so that each page has as many figures to work out."""
+    workspace = Workspace.objects.create(
+        slug=prompt_set.slug, name=prompt_set.slug, path=f"/{prompt_set.slug}", created_at=NOW
+    )
+    random = Random(prompt_set.slug)
+    keys = prompt_set.versions.filter(number__in=range(5, prompt_set.revision + 1, 5))
+    made = [
+        RunResult(
+            workspace=workspace, execution_id=f"{key}-{run}", over=True, state="completed",
+            task_key=f"task {run}", started_at=NOW, teams=2, rounds=2, best_score=random.gauss(80, 4),
+            metrics=["Clarity", "Coverage"], found=Found.EXACT, version_id=key, examined_up_to=0,
+            examined_at=NOW,
+        )
+        for key in keys.order_by().values_list("pk", flat=True)
+        for run in range(4)
+    ]  # fmt: skip
+    RunResult.objects.bulk_create(made, batch_size=5000)
+    RoundResult.objects.bulk_create(
+        (
+            RoundResult(run=run, team_id=team, team_name=team, round_number=1, score=70.0, found=Found.EXACT)
+            for run in made
+            for team in ("a", "b")
+        ),
+        batch_size=5000,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -168,6 +198,23 @@ def test_history(
     short, long = in_turns(lambda: get(few), lambda: get(many))
     print(
         f"\n{title:38} {FEW:,}: {short:6.2f} ms   {MANY:,}: {long:6.2f} ms   ratio {long / short:.2f}", end=""
+    )
+    benchmark(lambda: get(many))
+
+
+@pytest.mark.parametrize("page", ["scores/", "scores/?before={half}", "versions/{half}/runs/"])
+def test_scores(
+    benchmark: BenchmarkFixture, histories: tuple[PromptSet, PromptSet, Client], page: str
+) -> None:
+    few, many, client = histories
+
+    def get(prompt_set: PromptSet) -> None:
+        address = f"/prompts/{prompt_set.slug}/{page.format(half=prompt_set.revision // 2)}"
+        assert client.get(address).status_code == 200
+
+    short, long = in_turns(lambda: get(few), lambda: get(many))
+    print(
+        f"\n{page:38} {FEW:,}: {short:6.2f} ms   {MANY:,}: {long:6.2f} ms   ratio {long / short:.2f}", end=""
     )
     benchmark(lambda: get(many))
 
