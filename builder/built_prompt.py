@@ -1,9 +1,9 @@
 """A built system prompt: its text, and for each part of it what it costs and why it is there or not."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Literal
+from typing import Any, Literal
 
 from builder.messages import Language, advise, say
 from builder.problems import Severity
@@ -162,6 +162,25 @@ class BuiltPrompt:
     @property
     def included(self) -> tuple[Section, ...]:
         return tuple(section for section in self.sections if section.status == "included")
+
+    def as_json(self) -> dict[str, Any]:
+        """For a snapshot that outlives the folder and our wording; ``from_json`` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "BuiltPrompt":
+        return cls(
+            data["mode"],
+            data["text"],
+            tuple(
+                Section(**{**each, "reason": Reason(**each["reason"]) if each["reason"] else None})
+                for each in data["sections"]
+            ),
+            tuple(FileUse(**each) for each in data["files"]),
+            tuple(SkillUse(**each) for each in data["skills"]),
+            tuple(Diagnostic(**each) for each in data["diagnostics"]),
+            data["model"],
+        )
 
     def section(self, wanted: SectionId) -> Section:
         return next(section for section in self.sections if section.id == wanted)

@@ -5,16 +5,18 @@ parser's own tree builder ends the process at 60,000 brackets), and nothing is m
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import yaml
 
-MAX_CHARS = 64 * 1024
+MAX_CHARS = 16 * 1024
 """More than this is no front matter."""
 
 _MOST_EVENTS = 4_000
-_FENCE = re.compile(r"---[ \t]*\r?\n")
+_LONGEST_FENCE = 100
+_FENCE = re.compile(r"---[ \t]{0,80}\r?\n")
 _END = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
 _KEY = re.compile(r"([A-Za-z_][\w-]*):(?:[ \t]+(.*))?$")
 _BLOCK = re.compile(r"[|>][+\-0-9]*$")
@@ -31,6 +33,30 @@ class FrontMatter:
     found: bool = True
     closed: bool = True
     broken_line: int | None = None
+
+
+FrontMatterReader = Callable[[Sequence[str]], "list[FrontMatter]"]
+"""What makes sense of many files at once: here, or in processes that can do nothing else."""
+
+
+class Fenced(NamedTuple):
+    """The lines of a front matter with its fences; ``open`` where the second one was not found."""
+
+    text: str
+    open: bool
+
+
+def fenced(text: str) -> Fenced:
+    """Cut a file to its front matter, without a look at what it says; what has none keeps its first line."""
+    fence = _FENCE.match(text)
+    if fence is None:
+        return Fenced(text[:_LONGEST_FENCE].partition("\n")[0], open=False)
+    end = _END.search(text, fence.end(), fence.end() + MAX_CHARS)
+    return Fenced(fence.group(), open=True) if end is None else Fenced(text[: end.end()], open=False)
+
+
+def read_front_matters(texts: Sequence[str]) -> list[FrontMatter]:
+    return [read_front_matter(text) for text in texts]
 
 
 def read_front_matter(text: str) -> FrontMatter:

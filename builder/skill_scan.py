@@ -7,9 +7,16 @@ from pathlib import Path
 
 from builder.built_prompt import Diagnostic
 from builder.errors import BuilderError
-from builder.front_matter import MAX_CHARS, FrontMatter, read_front_matter
+from builder.front_matter import (
+    MAX_CHARS,
+    Fenced,
+    FrontMatter,
+    FrontMatterReader,
+    fenced,
+    read_front_matters,
+)
 from builder.messages import message
-from builder.skills import one_line
+from builder.skills import is_writable, one_line
 from builder.system_config import SkillsConfig
 from builder.system_input import Skill
 from builder.workspace_text import list_folder, read_part
@@ -96,20 +103,25 @@ class FoundSkills:
     diagnostics: tuple[Diagnostic, ...]
 
 
-def find_skills(root: Path, config: SkillsConfig, home: Path | None = None) -> FoundSkills:
+def find_skills(
+    root: Path, config: SkillsConfig, home: Path | None = None, read: FrontMatterReader = read_front_matters
+) -> FoundSkills:
     """The skills below the configured folders; of two with one name, the first folder's counts."""
     diagnostics: list[Diagnostic] = []
+    files = list(_files(root, config, diagnostics))
     skills: dict[str, tuple[Skill, str]] = {}
-    for where, folder in _folders(root, config, diagnostics):
-        name = f"{where}/{folder}/{SKILL_FILE}"
-        skill = _skill(root, name, folder, home, diagnostics)
-        if skill is None:
+    for file, matter in zip(files, read([file.head for file in files]), strict=True):
+        title = one_line(matter.name or "") or file.folder
+        description = one_line(matter.description or "")
+        diagnostics += _remarks(matter, file, title, description)
+        if not description:
             continue
-        if skill.name in skills:
-            params: dict[str, str | int] = {"name": skill.name, "other": skills[skill.name][1]}
-            diagnostics.append(Diagnostic("warning", TWICE, name, params=params))
+        if title in skills:
+            params: dict[str, str | int] = {"name": title, "other": skills[title][1]}
+            diagnostics.append(Diagnostic("warning", TWICE, file.name, params=params))
             continue
-        skills[skill.name] = skill, name
+        location = _location(root / file.name, home)
+        skills[title] = Skill(name=title, description=description, location=location), file.name
     off = {name for name, (_, file) in skills.items() if {name, Path(file).parent.name} & config.disabled}
     known = skills.keys() | {Path(file).parent.name for _, file in skills.values()}
     diagnostics += [
@@ -120,6 +132,27 @@ def find_skills(root: Path, config: SkillsConfig, home: Path | None = None) -> F
         tuple(skill for name, (skill, _) in skills.items() if name in off),
         tuple(diagnostics),
     )
+
+
+@dataclass(frozen=True)
+class _SkillFile:
+    """A SKILL.md by its name in the workspace, and the lines of its front matter."""
+
+    name: str
+    folder: str
+    head: str
+
+
+def _files(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[_SkillFile]:
+    for where, folder in _folders(root, config, diagnostics):
+        name = f"{where}/{folder}/{SKILL_FILE}"
+        try:
+            head = _head(root / name, root)
+        except BuilderError as error:
+            diagnostics.append(refused(error, name))
+            continue
+        if head is not None:
+            yield _SkillFile(name, folder, head)
 
 
 def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[tuple[str, str]]:
@@ -137,62 +170,41 @@ def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) ->
         for name in names:
             if name.startswith("."):
                 continue
-            if name.isprintable():
+            if is_writable(name):
                 yield where, name
             else:
                 shown = os.fsencode(f"{where}/{name}").decode("utf-8", "replace")
                 diagnostics.append(Diagnostic("warning", ODD_NAME, shown))
 
 
-def _skill(
-    root: Path, name: str, folder: str, home: Path | None, diagnostics: list[Diagnostic]
-) -> Skill | None:
-    try:
-        matter = _front_matter(root / name, root)
-    except BuilderError as error:
-        diagnostics.append(refused(error, name))
-        return None
-    if matter is None:
-        return None
-    title = one_line(matter.name or "") or folder
-    description = one_line(matter.description or "")
-    diagnostics += _remarks(matter, name, title, folder, description)
-    return (
-        Skill(name=title, description=description, location=_location(root / name, home))
-        if description
-        else None
-    )
-
-
-def _front_matter(path: Path, root: Path) -> FrontMatter | None:
-    """Most end within the first few kilobytes; only where one does not is more read."""
-    for most in (_FIRST_READ, MAX_CHARS + _FIRST_READ):
+def _head(path: Path, root: Path) -> str | None:
+    """Most front matters end within the first few kilobytes; only where one does not is more read."""
+    found = Fenced("", open=True)
+    for most in (_FIRST_READ, _FIRST_READ + 4 * MAX_CHARS):
         part = read_part(path, root, most)
         if part is None:
             return None
-        matter = read_front_matter(part.head)
-        if matter.closed or part.whole:
+        found = fenced(part.head)
+        if part.whole or not found.open:
             break
-    return matter
+    return found.text
 
 
-def _remarks(
-    matter: FrontMatter, name: str, title: str, folder: str, description: str
-) -> Iterator[Diagnostic]:
+def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str) -> Iterator[Diagnostic]:
     if not matter.found:
-        yield Diagnostic("warning", NO_FRONT_MATTER, name)
+        yield Diagnostic("warning", NO_FRONT_MATTER, file.name)
     elif not matter.closed:
-        yield Diagnostic("warning", NOT_CLOSED, name)
+        yield Diagnostic("warning", NOT_CLOSED, file.name)
     else:
         if matter.broken_line is not None:
-            yield Diagnostic("warning", BROKEN, name, matter.broken_line)
+            yield Diagnostic("warning", BROKEN, file.name, matter.broken_line)
         if not description:
-            yield Diagnostic("warning", NO_DESCRIPTION, name)
+            yield Diagnostic("warning", NO_DESCRIPTION, file.name)
     if len(description) > LONGEST_DESCRIPTION:
         params: dict[str, str | int] = {"chars": len(description), "limit": LONGEST_DESCRIPTION}
-        yield Diagnostic("hint", LONG, name, params=params)
-    if description and title != folder:
-        yield Diagnostic("hint", OTHER_NAME, name, params={"name": title, "folder": folder})
+        yield Diagnostic("hint", LONG, file.name, params=params)
+    if description and title != file.folder:
+        yield Diagnostic("hint", OTHER_NAME, file.name, params={"name": title, "folder": file.folder})
 
 
 def _location(path: Path, home: Path | None) -> str:

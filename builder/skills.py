@@ -30,6 +30,11 @@ def one_line(text: str) -> str:
     return " ".join(_UNWRITABLE.sub(_UNKNOWN, text).split())
 
 
+def is_writable(name: str) -> bool:
+    """Whether a folder's name can stand in a prompt as it is, in one line."""
+    return not _UNWRITABLE.search(name) and name.splitlines() == [name]
+
+
 def list_skills(skills: Sequence[Skill], max_chars: int, model: str = COUNTED_AS) -> SkillList:
     """All skills by name; over the limit the last ones lose their description, then their place.
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from builder.bootstrap import MISSING
 from builder.built_prompt import BuiltPrompt, SkillUse
 from builder.errors import WORKSPACE_MISSING, BuilderError, SettingsError, WorkspaceMissing
+from builder.front_matter import FrontMatterReader, read_front_matters
 from builder.messages import message
 from builder.system_config import SystemPromptConfig
 from builder.system_file import SYSTEM_PROMPT_FILE, read_system_file
@@ -45,6 +46,7 @@ class SystemPromptBuilder:
     """Builds the prompt of a workspace in any mode.
 
     ``config`` is what ``configs/system_prompt.toml`` says where none is given; ``machine`` is this one.
+    A server hands in a config and ``front_matters`` of its jail: then nothing of the folder is parsed here.
 
     >>> SystemPromptBuilder(Path("workspace")).build("minimal").text  # doctest: +SKIP
     """
@@ -54,16 +56,18 @@ class SystemPromptBuilder:
         workspace: Path,
         config: SystemPromptConfig | Mapping[str, Any] | None = None,
         machine: Machine | None = None,
+        front_matters: FrontMatterReader = read_front_matters,
     ) -> None:
         if not workspace.is_dir():
             raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
         self.workspace = workspace
         self.config = load_system_config(workspace) if config is None else _checked(config)
         self.machine = Machine.here() if machine is None else machine
+        self._front_matters = front_matters
 
     def build(self, mode: PromptMode | None = None) -> BuiltPrompt:
         """The prompt as the folder is now; without a mode, in the one that the settings name."""
-        found = scan(self.workspace, self.config, mode or self.config.mode, self.machine)
+        found = scan(self.workspace, self.config, mode or self.config.mode, self.machine, self._front_matters)
         return _with_findings(render_system_prompt(found.given), found)
 
     def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:

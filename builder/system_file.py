@@ -12,11 +12,10 @@ from builder.nearest import nearest
 from builder.problems import Problem
 from builder.system_config import NOT_INSIDE, SystemPromptConfig
 from builder.system_input import NOT_A_TIMEZONE, NOT_ONE_LINE
-from builder.toml_file import AT, TomlFile, located, type_name
-from builder.toml_source import Statement
+from builder.system_table import SystemTable, read_system_table, toml_type
+from builder.toml_file import AT, located
 
 SYSTEM_PROMPT_FILE = Path("configs/system_prompt.toml")
-TABLE = "system_prompt"
 
 UNKNOWN = located(
     "system-unknown-key", "`{field}` is no setting of a system prompt", "`{field}` という設定はありません"
@@ -99,47 +98,52 @@ _TYPES = {
 
 
 def read_system_file(data: bytes, name: str) -> SystemPromptConfig:
-    """The settings of a file; the first thing that is wrong is raised with its line.
-
-    ``name`` is what errors call it.
-    """
-    file = TomlFile(data, name)
-    try:
-        return _config(file)
-    except ValidationError as error:
-        first = _problems(error, file)[0]
-        raise file.refuse(first.code + AT, first.line, **first.params) from None
+    """The settings of a file; the first thing that is wrong is raised with its line."""
+    return config_of(read_system_table(data, name))
 
 
 def check_system_file(data: bytes, name: str) -> list[Problem]:
     """Everything that is wrong with a file, by line; an empty list where it can be used as it is."""
     try:
-        file = TomlFile(data, name)
-        problems = [
-            Problem("hint", ELSEWHERE, file.line_of((key,)), params={"field": key})
-            for key in file.document
-            if key != TABLE
-        ]
-        try:
-            _config(file)
-        except ValidationError as error:
-            problems += _problems(error, file)
+        return problems_of(read_system_table(data, name))
     except PromptFileInvalid as error:
-        code = error.code.removesuffix(AT)
-        return [Problem("error", code, error.line or 1, params=error.params)]
+        return [unreadable(error)]
+
+
+def config_of(table: SystemTable) -> SystemPromptConfig:
+    """The settings that a table holds."""
+    try:
+        return SystemPromptConfig.model_validate(table.values)
+    except ValidationError as error:
+        first = _problems(error, table)[0]
+        raise PromptFileInvalid(
+            first.code + AT, line=first.line, **{**first.params, "file": table.name}
+        ) from None
+
+
+def problems_of(table: SystemTable) -> list[Problem]:
+    """Everything that is wrong with a table, by line."""
+    problems = [
+        Problem("hint", ELSEWHERE, other.line, params={"field": other.path[0]}) for other in table.others
+    ]
+    try:
+        SystemPromptConfig.model_validate(table.values)
+    except ValidationError as error:
+        problems += _problems(error, table)
     return sorted(problems, key=lambda problem: problem.line)
 
 
-def _config(file: TomlFile) -> SystemPromptConfig:
-    return SystemPromptConfig.model_validate(file.table(TABLE))
+def unreadable(error: PromptFileInvalid) -> Problem:
+    """What keeps a file from being read at all, as one problem of it."""
+    return Problem("error", error.code.removesuffix(AT), error.line or 1, params=error.params)
 
 
-def _problems(error: ValidationError, file: TomlFile) -> list[Problem]:
-    found = [_problem(each, file) for each in error.errors(include_url=False)]
+def _problems(error: ValidationError, table: SystemTable) -> list[Problem]:
+    found = [_problem(each, table) for each in error.errors(include_url=False)]
     return sorted(found, key=lambda problem: problem.line)
 
 
-def _problem(found: ErrorDetails, file: TomlFile) -> Problem:
+def _problem(found: ErrorDetails, table: SystemTable) -> Problem:
     kind, loc = found["type"], found["loc"]
     params: dict[str, str | int] = {"field": ".".join(map(str, loc))}
     for key, value in found.get("ctx", {}).items():
@@ -150,14 +154,14 @@ def _problem(found: ErrorDetails, file: TomlFile) -> Problem:
         params |= {"meant": meant} if meant else {}
     elif kind in _TYPES:
         code = WRONG_TYPE
-        params |= {"expected": _TYPES[kind], "found": type_name(found["input"])}
+        params |= {"expected": _TYPES[kind], "found": toml_type(found["input"])}
     else:
         code = _BY_KIND.get(kind, UNUSABLE)
     if code == NO_CHOICE:
         params["expected"] = str(params["expected"]).replace(" or ", ", ")
     if code in (ZONE, OUTSIDE):
         params["value"] = str(found["input"])
-    return Problem("error", code.removesuffix(AT), _line(loc, file), params=params)
+    return Problem("error", code.removesuffix(AT), table.line_of(loc), params=params)
 
 
 def _known_keys(path: Sequence[str | int]) -> set[str]:
@@ -169,29 +173,3 @@ def _known_keys(path: Sequence[str | int]) -> set[str]:
         known = [each for each in options if isinstance(each, type) and issubclass(each, BaseModel)]
         model = known[0] if known else model
     return {field.alias or name for name, field in model.model_fields.items()}
-
-
-def _line(loc: Sequence[str | int], file: TomlFile) -> int:
-    """Where a value is written, or else the nearest table around it."""
-    within = _entries(loc, file)
-    names = [part for part in loc if isinstance(part, str)]
-    # Some keys may also stand right below the table, as the contract's example has them.
-    paths = [(TABLE, *names), (TABLE, *names[-1:])]
-    paths += [(TABLE, *names[:length]) for length in range(len(names) - 1, -1, -1)]
-    for path in paths:
-        for statement in within:
-            if statement.path[: len(path)] == path:
-                return file.line_at(statement.start)
-    return 1
-
-
-def _entries(loc: Sequence[str | int], file: TomlFile) -> list[Statement]:
-    """The statements to look through: of an array of tables, those of the entry that is meant."""
-    if len(loc) < 2 or not isinstance(loc[1], int):
-        return file.statements
-    path = (TABLE, str(loc[0]))
-    starts = [at for at, each in enumerate(file.statements) if each.kind == "array" and each.path == path]
-    if loc[1] >= len(starts):
-        return file.statements
-    end = starts[loc[1] + 1] if loc[1] + 1 < len(starts) else len(file.statements)
-    return file.statements[starts[loc[1]] : end]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from builder.built_prompt import Diagnostic
 from builder.errors import BuilderError
+from builder.front_matter import FrontMatterReader, read_front_matters
 from builder.messages import message
 from builder.skill_scan import find_skills, refused
 from builder.system_config import BootstrapConfig, RuntimeConfig, SystemPromptConfig
@@ -68,12 +69,18 @@ class Scan:
     refused: frozenset[str] = frozenset()
 
 
-def scan(workspace: Path, config: SystemPromptConfig, mode: PromptMode, machine: Machine) -> Scan:
+def scan(
+    workspace: Path,
+    config: SystemPromptConfig,
+    mode: PromptMode,
+    machine: Machine,
+    read: FrontMatterReader = read_front_matters,
+) -> Scan:
     """What a prompt in this mode needs of the workspace, and nothing else of it."""
     root = Path(os.path.realpath(workspace))
     wanted = IN_MODE[mode] - config.disabled_sections
     files, diagnostics = _bootstrap(root, config.bootstrap) if "project_context" in wanted else ((), ())
-    found = find_skills(root, config.skills, machine.home) if "skills" in wanted else None
+    found = find_skills(root, config.skills, machine.home, read) if "skills" in wanted else None
     given = SystemPromptInput(
         identity_line=config.identity_line,
         mode=mode,

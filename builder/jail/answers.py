@@ -12,6 +12,7 @@ from builder.landmarks import Landmarks
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.prompt_file import Place, PromptFile, UnknownKey
+from builder.system_table import Mention, SystemTable
 from builder.three_way import Region, ThreeWay
 
 FAULT = message(
@@ -123,3 +124,13 @@ def prompt_file_of(value: dict[str, Any]) -> PromptFile:
     unknown = tuple(UnknownKey(**key) for key in value["unknown"])
     places = {key: Place(**place) for key, place in value["places"].items()}
     return PromptFile(**{**value, "unknown": unknown, "places": places})
+
+
+def system_table_of(value: dict[str, Any]) -> SystemTable:
+    return SystemTable(
+        value["name"], value["values"], _mentions_of(value["mentions"]), _mentions_of(value["others"])
+    )
+
+
+def _mentions_of(value: Sequence[dict[str, Any]]) -> tuple[Mention, ...]:
+    return tuple(Mention(tuple(each["path"]), each["line"], each["entry"]) for each in value)

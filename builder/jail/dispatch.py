@@ -20,7 +20,7 @@ from builder.jail.wire import pack
 
 # Python code that overruns ends itself and tells its line; what does not hear that is killed.
 _GRACE = 0.15
-_OF_FILES = frozenset({"merge", "read", "check_file", "named_prompt_file"})
+_OF_FILES = frozenset({"merge", "read", "check_file", "named_prompt_file", "system_table", "front_matters"})
 # A batch gives its worker back after so much, so that batches take turns.
 _BATCH_ITEMS = 256
 _BATCH_CHARACTERS = 500_000

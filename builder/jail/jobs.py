@@ -18,11 +18,13 @@ from builder.coverage import coverage, unused
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.file_check import check_file
+from builder.front_matter import read_front_matters
 from builder.jail.limits import Limits, exceeded
 from builder.landmarks import landmarks
 from builder.orchestrator_file import named_prompt_file
 from builder.problems import errors_in
 from builder.render import render_capped
+from builder.system_table import read_system_table
 from builder.three_way import compare_three
 from builder.variables import PromptKind, sample_values
 
@@ -131,6 +133,14 @@ def _named_prompt_file(args: Args) -> Any:
     return None if named is None else dataclasses.asdict(named)
 
 
+def _system_table(args: Args) -> Any:
+    return dataclasses.asdict(read_system_table(base64.b64decode(args["data"]), args["name"]))
+
+
+def _front_matters(args: Args) -> Any:
+    return [dataclasses.asdict(each) for each in read_front_matters(args["texts"])]
+
+
 def _compare_three(args: Args) -> Any:
     found = compare_three(args["base"], args["mine"], args["theirs"])
     return [dataclasses.asdict(region) for region in found.regions]
@@ -148,6 +158,8 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "read": _read,
     "check_file": _check_file,
     "named_prompt_file": _named_prompt_file,
+    "system_table": _system_table,
+    "front_matters": _front_matters,
     "compare_three": _compare_three,
 }
 
@@ -203,4 +215,6 @@ def warm_up() -> None:
     for data in (made["value"], base64.b64encode(b"[a\n").decode()):
         answer(JOBS["read"], {"data": data, "name": "-"})
         answer(JOBS["check_file"], {"data": data, "name": "-"})
+        answer(JOBS["system_table"], {"data": data, "name": "-"})
+    answer(JOBS["front_matters"], {"texts": ["---\na: b\n---", "---\na: b: c\n---"]})
     answer(JOBS["compare_three"], {"base": "a\nb\n", "mine": "a\nc\n", "theirs": "a\nd\n"})

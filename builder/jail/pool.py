@@ -15,6 +15,7 @@ from builder.coverage import Coverage
 from builder.dialect import CONTRACT, Dialect
 from builder.errors import BuilderError, LimitExceeded
 from builder.file_check import FileProblem
+from builder.front_matter import FrontMatter
 from builder.jail import answers
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.dispatch import Dispatcher
@@ -25,10 +26,14 @@ from builder.landmarks import Landmarks
 from builder.orchestrator_file import NamedFile
 from builder.problems import Problem
 from builder.prompt_file import PromptFile
+from builder.system_table import SystemTable
 from builder.three_way import ThreeWay
 from builder.variables import PromptKind
 
 Variables = Mapping[str, str | int]
+
+_FRONT_MATTERS = 100
+"""As many as surely fit into one request."""
 
 
 class JailPool:
@@ -134,6 +139,21 @@ class JailPool:
         request = {"do": "named_prompt_file", "data": base64.b64encode(data).decode(), "name": name}
         named = self._jobs.ask_file(request, owner)
         return None if named is None else NamedFile(**named)
+
+    # --- system prompts ------------------------------------------------------------------
+
+    def system_table(self, data: bytes, name: str, *, owner: str | None = None) -> SystemTable:
+        """``builder.system_table.read_system_table``, isolated; ``builder.system_file`` checks it."""
+        request = {"do": "system_table", "data": base64.b64encode(data).decode(), "name": name}
+        return answers.system_table_of(self._jobs.ask_file(request, owner))
+
+    def front_matters(self, texts: Sequence[str], *, owner: str | None = None) -> list[FrontMatter]:
+        """``builder.front_matter.read_front_matters``, isolated."""
+        found: list[FrontMatter] = []
+        for first in range(0, len(texts), _FRONT_MATTERS):
+            request = {"do": "front_matters", "texts": list(texts[first : first + _FRONT_MATTERS])}
+            found += [FrontMatter(**each) for each in self._jobs.ask_file(request, owner)]
+        return found
 
     # --- batches -------------------------------------------------------------------------
 

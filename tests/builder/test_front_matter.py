@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builder.front_matter import MAX_CHARS, FrontMatter, read_front_matter
+from builder.front_matter import MAX_CHARS, FrontMatter, fenced, read_front_matter
 
 
 def read(block: str) -> tuple[str | None, str | None, int | None]:
@@ -63,15 +63,25 @@ def test_without_front_matter_or_without_its_end() -> None:
     assert read_front_matter("---\n---\n") == FrontMatter()
 
 
+def test_a_file_is_cut_to_its_front_matter_and_reads_the_same() -> None:
+    text = "---\nname: a\ndescription: b\n---\n# Body\n---\n"
+    assert fenced(text) == ("---\nname: a\ndescription: b\n---", False)
+    assert fenced("---\nname: a\n" + "x" * 99) == ("---\n", True)
+    assert fenced("# Body\nmore") == ("# Body", False)
+    assert fenced("x" * 5_000) == ("x" * 100, False)
+    for each in (text, "---\nname: a\n", "# Body\nmore", "", "---"):
+        assert read_front_matter(fenced(each).text) == read_front_matter(each)
+
+
 BOMBS = {
-    "brackets": "[" * 60_000,
-    "braces": "{a: " * 15_000,
-    "dashes": "- " * 30_000,
-    "keys": "a:\n" * 20_000,
-    "aliases": "a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(900)),
+    "brackets": "[" * 16_000,
+    "braces": "{a: " * 4_000,
+    "dashes": "- " * 8_000,
+    "keys": "a:\n" * 5_000,
+    "aliases": "a: &a [x, x]\n" + "".join(f"b{n}: &b{n} [*a, *a]\n" for n in range(500)),
     "laughs": "l0: &l0 [lol]\n"
     + "".join(f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 9)}]\n" for n in range(1, 12)),
-    "quotes": '"' * 60_000,
+    "quotes": '"' * 16_000,
     "object": "name: !!python/object/apply:os.system [exit 3]",
 }
 

@@ -119,6 +119,10 @@ def test_the_first_problem_is_raised_with_file_and_line() -> None:
     [
         (b"[system_prompt]\nx = [", "not valid TOML: Invalid value"),
         (b"system_prompt = 3\n", "`system_prompt` must be a table of its own, but is a TOML integer"),
+        (
+            b"[system_prompt]\nmode = 'full'\ndocs_path = 2026-01-01\n",
+            "`docs_path` must be a TOML string, but is a TOML date or time",
+        ),
         (b"[system_prompt]\nskills = 3\n", "`skills` must be a TOML table, but is a TOML integer"),
         (b"[system_prompt]\ntime = 3\nuserTimezone = 'UTC'\n", "`time` must be a TOML table"),
         (b"\xff", "the file is not UTF-8"),

@@ -1,6 +1,7 @@
 """The pure renderer: sections, modes, fixed phrases, and the promise of equal bytes."""
 
 import hashlib
+import json
 import random
 import subprocess
 import sys
@@ -233,6 +234,12 @@ def test_sections_and_separators_give_the_text_again(mode: PromptMode) -> None:
         assert section.start_byte is not None
         assert data[section.start_byte : section.start_byte + section.bytes].decode() == section.text
         assert section.tokens.tokens > 0 and section.tokens.tokenizer == "o200k_base"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_snapshot_comes_back_as_it_was(mode: PromptMode) -> None:
+    built = render(mode=mode, tools=())
+    assert BuiltPrompt.from_json(json.loads(json.dumps(built.as_json()))) == built
 
 
 def test_tools_keep_their_order_and_come_once() -> None:

@@ -88,6 +88,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
     (skills / "new\nline").mkdir()
     os.mkdir(os.fsencode(skills) + b"/\xff")
     write(skills / "README.md", "not a skill")
+    write(skills / "家族　👩‍👧" / "SKILL.md", "---\ndescription: Any script\n---\n")
     (skills / "assets").mkdir()
     (skills / ".git").mkdir()
     built = build(workspace, skills={"disabled": ["calendar", "nothing"]})
@@ -117,6 +118,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
         "folder-name",
         "gmail",
         "wordy",
+        "家族　👩‍👧",
     ]
     assert [use.name for use in built.skills if use.status == "disabled"] == ["calendar"]
     assert "secret" not in built.text and "calendar" not in built.text
@@ -139,7 +141,7 @@ def test_the_skills_folder_itself_may_be_absent_but_not_lead_out(workspace: Path
 
 
 def test_front_matter_longer_than_the_first_read_is_found(workspace: Path) -> None:
-    write(workspace / "skills" / "late" / "SKILL.md", f"---\nnote: {'n' * 20_000}\ndescription: Late\n---\n")
+    write(workspace / "skills" / "late" / "SKILL.md", f"---\nnote: {'n' * 10_000}\ndescription: Late\n---\n")
     assert "late" in [use.name for use in build(workspace).skills]
 
 
