@@ -36,6 +36,13 @@ EDITED = message(
     fix_en="Adopt it as a version, or overwrite it knowingly.",
     fix_ja="版として取り込むか、承知のうえで上書きしてください。",
 )
+NOT_KEPT = message(
+    "export-not-kept",
+    "The edit in {file} could not be kept as a version, because others were saving; nothing was written",
+    "他の人が保存中のため、{file} の編集をバージョンとして保存できませんでした。何も書き込んでいません",
+    fix_en="Try again in a moment.",
+    fix_ja="少し待ってから、もう一度お試しください。",
+)
 FOLDER_REFUSED = message("export-folder-refused", "{reason}", "{reason}")
 
 _KEEP_ATTEMPTS = 5
@@ -163,7 +170,10 @@ def _intent(target: Target, order: Order, version: PromptVersion, by: User, at: 
     if target.standing == "edited":
         if not order.overwrite:
             return replace(intent, objection=NotExported(EDITED, file=str(intent.path)))
-        return replace(intent, kept_as=_kept(target, version, by, at))
+        try:
+            return replace(intent, kept_as=_kept(target, version, by, at))
+        except VersionConflict:
+            return replace(intent, objection=NotExported(NOT_KEPT, file=str(intent.path)))
     return intent
 
 

@@ -12,12 +12,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 
+import studio.exporting
 from builder.jail import JailPool
 from builder.workspace_file import turn
 from studio.export_plan import hash_of
 from studio.exporting import STEPS, CannotUndo, Order, confirm, plan, reconcile, undo
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
 from studio.models.exports import Outcome
+from studio.models.prompts import VersionConflict
 from studio.saving import Refused
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context
@@ -272,6 +274,23 @@ def test_a_kept_edit_has_the_line_ends_that_templates_have(
     assert made.kept_as is not None and "\r" not in made.kept_as.team_user_prompt
     undo(made, batch=uuid4(), by=person, at=NOW)
     assert Export.objects.latest("pk").version == made.kept_as
+
+
+def test_an_edit_that_cannot_be_kept_just_now_is_not_overwritten(
+    workspace: Workspace, research: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody saves versions of the set all the time."""
+
+    def busy(*args: object, **more: object) -> None:
+        raise VersionConflict
+
+    monkeypatch.setattr(studio.exporting, "keep_as_version", busy)
+    other = make_workspace(workspace.folder.parent / "other", word="one")
+    edit = file_of(templates("by hand"))
+    prompt_file(workspace.folder).write_bytes(edit)
+    both = (order(workspace, overwrite=True), order(other))
+    assert export(version(research, 3), *both, by=person) == [("mine", "failed"), ("other", "written")]
+    assert content(workspace) == edit
 
 
 def test_a_file_that_two_workspaces_name_is_written_for_the_first(
