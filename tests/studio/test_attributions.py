@@ -60,7 +60,7 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
     assert "exact Set v3" in one["shipped"] and "another version too: Set v4" in one["shipped"]
     assert "The receipt of the export tells them apart." in one["shipped"]
 
-    assert "several Set v2 , Set v1" in run["plain"] and "they differ in: Evaluator ." in run["plain"]
+    assert "several Set v2 Set v1" in run["plain"] and "they differ in: Evaluator" in run["plain"]
     assert "same team template" in one["plain"]
 
     assert "edited by hand nearest: Set v" in run["edited"] and "% alike" in run["edited"]
