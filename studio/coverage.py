@@ -52,7 +52,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     Kept for the same text and contexts. Raises ``JailError`` where the jail takes no jobs.
     """
     stamp, dialect = stamp_of(prompt_set), dialect_of(prompt_set)
-    key = (kind, _digest(text), dialect.name, stamp)
+    key = (kind, digest_of(text), dialect.name, stamp)
     if (kept := _found.get(key)) is not None:
         return kept
     values = _values_of(prompt_set, kind, dialect, stamp)
@@ -78,7 +78,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
 
 def unused(kind: PromptKind, text: str, dialect: Dialect) -> list[Variable]:
     """The variables that a template could use and never names, in the order that help tells them."""
-    key = (kind, _digest(text), dialect.name)
+    key = (kind, digest_of(text), dialect.name)
     if (names := _unused.get(key)) is None:
         names = pool().unused(kind, text, dialect)
         _unused.put(key, names, 1)
@@ -91,7 +91,8 @@ def forget() -> None:
         kept.clear()
 
 
-def _digest(text: str) -> bytes:
+def digest_of(text: str) -> bytes:
+    """A text as a key."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 

@@ -14,6 +14,7 @@ from studio.language import reader_language
 from studio.models import Draft, PromptSet
 from studio.models.prompts import Templates
 from studio.problems import Problem
+from studio.reaching import Reaching, reaching_rounds
 from studio.situations import dialect_of
 from studio.suggestions import FromRuns, from_runs
 
@@ -53,6 +54,8 @@ class Advice:
     text: str
     reached: Reached
     idle: tuple[IdleVariable, ...]
+    reaching: tuple[Reaching, ...] = ()
+    """Real rounds that reach some of those lines; of the team's template alone."""
 
     @property
     def stretches(self) -> list[list[Line]]:
@@ -117,7 +120,9 @@ def _advices(prompt_set: PromptSet, templates: Templates) -> Iterator[Advice]:
     dialect = dialect_of(prompt_set)
     for kind, text in templates.by_kind.items():
         idle = tuple(IdleVariable(each) for each in unused(kind, text, dialect))
-        yield Advice(kind, text, reached(prompt_set, kind, text), idle)
+        found = reached(prompt_set, kind, text)
+        real = reaching_rounds(prompt_set, text, found.unreached) if kind == "team" else ()
+        yield Advice(kind, text, found, idle, real)
 
 
 def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | None, Templates]:

@@ -4,13 +4,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
-from django.db.models import Count, Max, Q, QuerySet
-
 from builder.errors import BuilderError, LeaderboardError
 from studio.coverage import stamp_of
 from studio.kept import Kept
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
-from studio.round_contexts import proposed_description, proposed_name
+from studio.real_rounds import RealRound, context_of, mark_of, runs_of
 from studio.round_traits import TRAITS, Trait, standing_traits, traits_of
 from studio.sample_gaps import Gap, Measure, Samples, What, in_order
 from studio.stores import store_of
@@ -26,29 +24,6 @@ _Key = tuple[int, str, int]
 """Run, team and number of a round."""
 
 _kept: "Kept[FromRuns]" = Kept(1_000)
-
-
-@dataclass(frozen=True)
-class RealRound:
-    """One round of one team, as it was played."""
-
-    run: RunResult
-    team_id: str
-    team_name: str
-    number: int
-
-    @property
-    def workspace(self) -> Workspace:
-        return self.run.workspace
-
-    @property
-    def name(self) -> str:
-        """For the sample context that it may become."""
-        return proposed_name(self.team_name, self.number, self.run.task)
-
-    @property
-    def description(self) -> str:
-        return proposed_description(self.workspace, self.run.execution_id)
 
 
 @dataclass(frozen=True)
@@ -72,9 +47,8 @@ class FromRuns:
 
 def from_runs(prompt_set: PromptSet) -> FromRuns:
     """The real rounds to keep as sample contexts: few, so that together they add all that is missing."""
-    runs = _runs_of(prompt_set)
-    mark = runs.aggregate(count=Count("pk"), newest=Max("pk"))
-    key = (prompt_set.pk, stamp_of(prompt_set), mark["count"], mark["newest"])
+    runs = runs_of(prompt_set)
+    key = (prompt_set.pk, stamp_of(prompt_set), mark_of(runs))
     if (kept := _kept.get(key)) is not None:
         return kept
     samples = Samples.of(SampleContext.objects.for_set(prompt_set))
@@ -87,14 +61,6 @@ def from_runs(prompt_set: PromptSet) -> FromRuns:
 def forget() -> None:
     """Start anew."""
     _kept.clear()
-
-
-def _runs_of(prompt_set: PromptSet) -> QuerySet[RunResult]:
-    """Those that a version of the set explains, also where it is one of several or was edited by hand."""
-    either = RunResult.candidates.through.objects.filter(promptversion__prompt_set=prompt_set)
-    return RunResult.objects.filter(
-        Q(version__prompt_set=prompt_set) | Q(pk__in=either.values("runresult_id")), workspace__archived=False
-    )
 
 
 class _Search:
@@ -237,14 +203,13 @@ class _Search:
             return frozenset()
         self._rebuilt += 1
         try:
-            # No template is rendered here, so that any task will do where none is stored.
-            made = store_of(run.workspace).rebuild(run.execution_id, key[1], key[2], task=run.task or "-")
+            seen = context_of(run, key[1], key[2])
         except LeaderboardError:
             self._unread[run.workspace_id] = run.workspace
             return frozenset()
         except BuilderError:
             return frozenset()
-        return traits_of(made.context)
+        return traits_of(seen)
 
     def _suggestion(self, key: _Key, adds: Iterable[What]) -> Suggestion:
         played = RealRound(self._runs[key[0]], key[1], self._names[key], key[2])

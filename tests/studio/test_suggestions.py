@@ -11,12 +11,14 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 import studio.coverage
+import studio.reaching
 import studio.suggestions
 from builder.jail import JailPool
 from builder.simulation import Run, simulate
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
 from studio.models.prompts import Templates
 from studio.models.results import Found
+from studio.reaching import reaching_rounds
 from studio.round_traits import TRAITS, traits_of
 from studio.sample_gaps import Gap, Samples
 from studio.stores import store_of
@@ -38,6 +40,7 @@ COUNTS = {"HX-Request": "true", "HX-Target": "suggestion-counts"}
 def _fresh() -> None:
     studio.coverage.forget()
     studio.suggestions.forget()
+    studio.reaching.forget()
 
 
 @pytest.fixture
@@ -128,7 +131,9 @@ def test_one_click_each_and_everything_is_covered(
 ) -> None:
     for _ in range(10):
         page = text_of(signed_in)
-        form = re.search(r'<form method="post" action="(/workspaces/ws/[^"]+)">(.*?)</form>', page, re.DOTALL)
+        form = re.search(
+            r'<form method="post" class="keep" action="(/workspaces/ws/[^"]+)">(.*?)</form>', page, re.DOTALL
+        )
         if form is None:
             break
         sent = dict(re.findall(r'name="(name|description|prompt_set)" value="([^"]*)"', form[2]))
@@ -188,7 +193,7 @@ def test_a_run_without_its_task_leads_to_the_page_that_asks_for_it(
     RunResult.objects.update(task="")
     page = text_of(signed_in)
     assert re.search(r'<a class="button small" href="/workspaces/ws/runs/[^"]+/context/\?set=set">', page)
-    assert '<form method="post" action="/workspaces/' not in page
+    assert 'class="keep"' not in page
 
 
 def test_samples_are_measured_over_all_their_rounds(prompt_set: PromptSet) -> None:
@@ -232,6 +237,19 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
     assert idle[:3] == ["submission_history", "team_position_message", "current_datetime"]
     assert 'data-copy="{{ team_position_message }}"' in page
     assert "No run with a version of this set is known yet" in page
+
+
+def test_a_real_round_that_reaches_them_is_named(
+    signed_in: Client, workspace: Workspace, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (found,) = reaching_rounds(prompt_set, BRANCHES.team_user_prompt, [3, 5])
+    assert (found.round.number, found.lines) == (4, (3, 5))
+    assert "Real rounds reach some of them" in text_of(signed_in)
+    never = "{% if round_number > 8 %}\nnever\n{% endif %}"
+    assert reaching_rounds(prompt_set, never, [2]) == ()
+    # Kept: the same text asks neither the databases nor the jail again.
+    monkeypatch.setattr("studio.reaching.pool", None)
+    assert reaching_rounds(prompt_set, BRANCHES.team_user_prompt, [3, 5]) == (found,)
 
 
 def test_older_versions_and_the_draft_have_their_own(signed_in: Client, prompt_set: PromptSet) -> None:
