@@ -59,6 +59,7 @@ def test_of_a_text_with_errors_nothing_is_known(signed_in: Client, prompt_set: P
     assert ask(signed_in, text) == {"kind": "team", "known": False, "unreached": []}
 
 
+@pytest.mark.slow
 def test_a_text_that_meets_a_limit_is_tried_once(
     signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,6 +126,7 @@ def test_each_suggestion_names_a_real_round_that_is_what_it_says(
         assert traits <= traits_of(made.context)
 
 
+@pytest.mark.slow
 def test_one_click_each_and_everything_is_covered(
     signed_in: Client, workspace: Workspace, prompt_set: PromptSet
 ) -> None:
