@@ -204,14 +204,17 @@ def test_what_a_page_asks_does_not_depend_on_the_length_of_the_history(
 
 
 def test_later_rounds_are_compared_within_the_teams_that_took_part_in_both() -> None:
-    rows = [(run, team, 1, 60.0 + run) for run in range(4) for team in ("a", "b")]
-    rows += [(run, "a", 2, 70.0 + run * 1.1) for run in range(4)]
+    # The weak team stops after its first round, and one comes late: neither is a gain.
+    rows: list[tuple[int, str, int, float | None]] = []
+    for run in range(4):
+        rows += [(run, "a", 1, 60.0 + run), (run, "weak", 1, 40.0), (run, "failed", 1, None)]
+        rows += [(run, "a", 2, 70.0 + run * 1.1), (run, "late", 2, 90.0)]
     first, second = by_round(rows)
     assert (first.runs, first.rounds, first.gain) == (4, 8, None)
-    assert (second.runs, second.rounds) == (4, 4)
-    assert second.estimate == estimate([70.0, 71.1, 72.2, 73.3])
+    assert (second.runs, second.rounds) == (4, 8)
+    assert second.estimate == estimate([80.0, 80.55, 81.1, 81.65])
     assert second.gain and second.gain.more_than_noise and 10 < second.gain.mean < 10.3
-    assert [each.gain for each in by_round(rows[:2] + rows[8:9])] == [None, None]
+    assert [each.gain for each in by_round(rows[:5])] == [None, None]
 
 
 def test_two_runs_that_other_judges_scored_are_compared_with_a_caution(
