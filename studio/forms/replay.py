@@ -46,12 +46,17 @@ class ReplayChoiceForm(forms.Form):
 
     set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Prompt set"))
     version = WantedField(label=gettext_lazy("Version"))
+    was = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Prompt set"))
+    """The set that the list of versions was made for: of another one, its number says nothing."""
     page = forms.IntegerField(required=False, min_value=1, max_value=100_000, label=gettext_lazy("Page"))
 
     @property
     def wanted(self) -> Wanted:
         asked: Wanted = self.cleaned_data["version"]
-        return asked if asked.slug else Wanted(self.cleaned_data["set"], asked.side)
+        if asked.slug:
+            return asked
+        slug, was = self.cleaned_data["set"], self.cleaned_data["was"]
+        return Wanted(slug, None if was and was != slug else asked.side)
 
 
 class ReplayForm(ReplayChoiceForm):

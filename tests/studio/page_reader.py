@@ -41,6 +41,8 @@ def pages(execution: str, team: str) -> list[str]:
         run,
         f"{run}teams/{team}/",
         f"{run}teams/{team}/rounds/1/",
+        f"{run}teams/{team}/rounds/1/replay/",
+        f"{run}replay/",
         f"/workspaces/w/runs/{execution}...{execution}/",
         "/workspaces/w/teams/",
         f"/workspaces/w/teams/{team}/",

@@ -184,6 +184,37 @@ def test_what_there_is_not_is_said(
     assert "There is no version to replay with" in read(signed_in, whole(run))
 
 
+def test_another_set_is_chosen_with_its_own_newest_version(
+    traced: TracedRuns, workspace: Workspace, person: User, signed_in: Client
+) -> None:
+    other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
+    other.save_version(DATED, base=0, message="m", author=person, at=NOW)
+    page = read(signed_in, one(traced.ids["shipped"], query="?was=set&set=other&version=4"))
+    assert '<option value="other" selected>' in page and '<option value="1" selected>v1 m</option>' in page
+    assert "was=" not in "".join(re.findall(r'<a class="tag" href="([^"]*)"', page))
+
+
+def test_rounds_of_odd_names_and_rows_are_replayed_or_say_why_not(
+    odd_one: Workspace, traced: TracedRuns, workspace: Workspace, signed_in: Client, settings: object
+) -> None:
+    settings.STUDIO_WORKSPACE_ROOTS = [traced.folder, odd_one.folder]  # type: ignore[attr-defined]
+    store = store_of(odd_one)
+    answered = set()
+    for run in store.executions():
+        urls = [reverse("run-replay-all", args=["odd", run.execution_id])]
+        for record in store.rounds(run.execution_id):
+            if record.round_number >= 1:
+                where = ["odd", run.execution_id, record.team_id, record.round_number]
+                urls.append(reverse("run-replay", args=where))
+        for url in urls:
+            for kind in ("team", "evaluator", "judgment"):
+                answer = signed_in.get(f"{url}?version=set/3&kind={kind}")
+                answered.add(answer.status_code)
+                assert answer.status_code < 500, url
+                assert "<script>alert" not in answer.content.decode()
+    assert 200 in answered
+
+
 def test_a_table_ends_in_time_and_says_what_was_not_tried(
     traced: TracedRuns, workspace: Workspace, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
