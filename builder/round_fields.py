@@ -1,18 +1,18 @@
 """Which fields a round template reads from which record, as far as the text alone tells."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, make_dataclass, replace
 from typing import Any
 
 from jinja2 import nodes
 from pydantic import BaseModel
 
-from builder.bindings import Bindings
+from builder.bindings import Bindings, names_in
 from builder.messages import message
 from builder.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
 from builder.nearest import nearest
 from builder.problems import Problem
-from builder.syntax import error_at
+from builder.syntax import children, error_at
 
 FIELD = message(
     "round-field",
@@ -47,6 +47,8 @@ FIELDS: Mapping[str, frozenset[str]] = {
 
 _SAME = frozenset({"list", "reverse", "sort", "unique", "default", "d"})
 _ONE = frozenset({"first", "last", "max", "min"})
+_NEIGHBOUR = "loop.previtem"
+"""No name of a template: what a loop's neighbours are."""
 
 
 def plain_record(record: BaseModel) -> object:
@@ -68,88 +70,123 @@ def type_of(declared: str) -> Type | None:
     return Type(record, declared.startswith("list[")) if record in FIELDS else None
 
 
-def check_fields(
-    parts: Sequence[nodes.Node], declared: Mapping[str, str], bindings: Bindings
-) -> Iterator[Problem]:
-    """Every field that its record does not have. What a macro is given is not followed."""
-    known = _Types(parts, declared, bindings)
-    for node in parts:
+def check_fields(tree: nodes.Template, declared: Mapping[str, str], bindings: Bindings) -> list[Problem]:
+    """Every field that its record does not have. What a macro is given is not followed.
+
+    The tree must have been measured.
+    """
+    walk = _Walk(bindings)
+    walk.run(tree, {name: type_of(text) for name, text in declared.items()})
+    return walk.problems
+
+
+_Types = dict[str, Type | None]
+"""What is known of the names at a point."""
+
+
+class _Walk:
+    def __init__(self, bindings: Bindings) -> None:
+        self.bindings = bindings
+        self.problems: list[Problem] = []
+
+    def run(self, node: nodes.Node, types: _Types) -> None:
+        """Check a node; what a statement binds is in ``types`` afterwards."""
+        match node:
+            case nodes.If():
+                self._if(node, types)
+            case nodes.For():
+                self.run(node.iter, types)
+                element = self._element(node.iter, types)
+                inner = self._bound(node.target, element, types)
+                self._all([node.test] if node.test else [], inner)
+                self._all(node.body, {**inner, _NEIGHBOUR: element})
+                self._all(node.else_, {**types})
+            case nodes.Assign():
+                self.run(node.node, types)
+                types.update(self._bound(node.target, self.of(node.node, types), types))
+            case nodes.AssignBlock():
+                self._all([*([node.filter] if node.filter else []), *node.body], {**types})
+                types.update(self._bound(node.target, None, types))
+            case nodes.With():
+                self._all(node.values, types)
+                inner = {**types}
+                for target, value in zip(node.targets, node.values, strict=True):
+                    inner.update(self._bound(target, self.of(value, types), types))
+                self._all(node.body, inner)
+            case nodes.Macro() | nodes.CallBlock():
+                arguments: _Types = dict.fromkeys((argument.name for argument in node.args), None)
+                self._all(children(node), {**types, **arguments})
+            case nodes.FilterBlock():
+                self._all(children(node), {**types})
+            case _:
+                self._field(node, types)
+                self._all(children(node), types)
+
+    def _all(self, found: Iterable[nodes.Node], types: _Types) -> None:
+        for node in found:
+            self.run(node, types)
+
+    def _if(self, node: nodes.If, types: _Types) -> None:
+        ends = []
+        for test, body in [(each.test, each.body) for each in (node, *node.elif_)]:
+            self.run(test, types)
+            ends.append({**types})
+            self._all(body, ends[-1])
+        ends.append({**types})
+        self._all(node.else_, ends[-1])
+        for name in set().union(*ends):
+            kinds = {end.get(name) for end in ends}
+            types[name] = kinds.pop() if len(kinds) == 1 else None
+
+    def _bound(self, target: nodes.Node, given: Type | None, types: _Types) -> _Types:
+        names = {name.name: given if name is target else None for name in names_in(target)}
+        return {**types, **names}
+
+    def of(self, node: nodes.Node, types: _Types) -> Type | None:
+        """What an expression gives, as far as that is a record or a list of them."""
+        match node:
+            case nodes.Name():
+                return types.get(node.name)
+            case nodes.Getattr(node=nodes.Name(name="loop"), attr="previtem" | "nextitem"):
+                return types.get(_NEIGHBOUR)
+            case nodes.Getitem(arg=nodes.Slice()):
+                return self.of(node.node, types)
+            case nodes.Getitem() if self.bindings.is_number(node.arg):
+                return self._element(node.node, types)
+            case nodes.Filter() if node.node is not None and node.name in _SAME:
+                return self.of(node.node, types)
+            case nodes.Filter() if node.node is not None and node.name in _ONE:
+                return self._element(node.node, types)
+            case nodes.CondExpr(expr2=nodes.Node() as other):
+                found = self.of(node.expr1, types)
+                return found if found == self.of(other, types) else None
+        return None
+
+    def _element(self, node: nodes.Node, types: _Types) -> Type | None:
+        found = self.of(node, types)
+        return Type(found.record, False) if found is not None and found.is_list else None
+
+    def _field(self, node: nodes.Node, types: _Types) -> None:
         match node:
             case nodes.Getattr():
                 name = node.attr
             case nodes.Getitem(arg=nodes.Const(value=str(key))):
                 name = key
             case _:
-                continue
-        owner = known.of(node.node)
-        if owner is not None and not name.startswith("_"):
-            yield from _problem(owner, node, name)
+                return
+        owner = self.of(node.node, types)
+        if owner is None or name.startswith("_"):  # of the latter the gate speaks
+            return
+        if owner.is_list:
+            named = node.node.name if isinstance(node.node, nodes.Name) else f"list[{owner.record}]"
+            self.problems.append(error_at(node.lineno, LIST_PART, list=named, name=name))
+        elif name not in FIELDS[owner.record]:
+            self.problems.append(_unknown(node.lineno, name, owner.record))
 
 
-def _problem(owner: Type, node: nodes.Getattr | nodes.Getitem, name: str) -> Iterator[Problem]:
-    if owner.is_list:
-        named = node.node.name if isinstance(node.node, nodes.Name) else f"list[{owner.record}]"
-        yield error_at(node.lineno, LIST_PART, list=named, name=name)
-        return
-    has = FIELDS[owner.record]
-    if name in has:
-        return
-    meant = nearest(name, has)
+def _unknown(lineno: int, name: str, record: str) -> Problem:
+    meant = nearest(name, FIELDS[record])
     if meant is None:
-        known = ", ".join(sorted(has))
-        yield error_at(node.lineno, FIELD, name=name, record=owner.record, known=known)
-    else:
-        found = error_at(node.lineno, FIELD_MISSPELT, name=name, record=owner.record, meant=meant)
-        yield replace(found, replaces=name, replacement=meant)
-
-
-class _Types:
-    """The types of names and expressions. A name that is given two kinds of things has no known type."""
-
-    def __init__(self, parts: Iterable[nodes.Node], declared: Mapping[str, str], bindings: Bindings) -> None:
-        self.bindings = bindings
-        self.names: dict[str, Type | None] = {name: type_of(text) for name, text in declared.items()}
-        given: list[tuple[nodes.Node, nodes.Node, bool]] = []
-        for node in parts:
-            match node:
-                case nodes.For():
-                    given.append((node.target, node.iter, True))
-                case nodes.Assign():
-                    given.append((node.target, node.node, False))
-                case nodes.With():
-                    given += [
-                        (target, value, False)
-                        for target, value in zip(node.targets, node.values, strict=True)
-                    ]
-        counts = {name: len(places) for name, places in bindings.values.items()}
-        # In the order of the text: a name has its type before it is used, and a chain is followed whole.
-        for target, value, inside in given:
-            if isinstance(target, nodes.Name) and target.name not in declared:
-                found = self._element(value) if inside else self.of(value)
-                same = target.name not in self.names or self.names[target.name] == found
-                self.names[target.name] = found if same else None
-                counts[target.name] -= 1
-        for name, others in counts.items():
-            if others and name not in declared:
-                self.names[name] = None  # also an argument of a macro, or one of a pair
-
-    def _element(self, node: nodes.Node) -> Type | None:
-        found = self.of(node)
-        return Type(found.record, False) if found is not None and found.is_list else None
-
-    def of(self, node: nodes.Node) -> Type | None:
-        match node:
-            case nodes.Name():
-                return self.names.get(node.name)
-            case nodes.Getitem(arg=nodes.Slice()):
-                return self.of(node.node)
-            case nodes.Getitem() if self.bindings.is_number(node.arg):
-                return self._element(node.node)
-            case nodes.Filter() if node.node is not None and node.name in _SAME:
-                return self.of(node.node)
-            case nodes.Filter() if node.node is not None and node.name in _ONE:
-                return self._element(node.node)
-            case nodes.CondExpr(expr2=nodes.Node() as other):
-                found = self.of(node.expr1)
-                return found if found == self.of(other) else None
-        return None
+        return error_at(lineno, FIELD, name=name, record=record, known=", ".join(sorted(FIELDS[record])))
+    found = error_at(lineno, FIELD_MISSPELT, name=name, record=record, meant=meant)
+    return replace(found, replaces=name, replacement=meant)

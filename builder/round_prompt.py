@@ -245,7 +245,7 @@ def _reduced(played: PlayedRound, kept: Kept, *, score: bool, feedback: bool) ->
         compressed(played.number, played.content) if shown else f"ラウンド {played.number}:",
         *([_score(played)] if score else []),
         *(_metrics(played) if score and kept.metrics else []),
-        *([_feedback(played)] if feedback else []),
+        *([_feedback(played).rstrip()] if feedback and played.feedback else []),
     ]
 
 

@@ -84,8 +84,7 @@ def check_round_template(template: RoundTemplate, text: str) -> list[Problem]:
     if too_large := measure(tree):
         return too_large
     declared = TEMPLATE_VARIABLES[template]
-    parts = descendants(tree)
-    bindings = collect(parts, declared)
+    bindings = collect(descendants(tree), declared)
     lists = {name for name, type_ in declared.items() if type_of(type_)}
     problems = [
         problem
@@ -94,7 +93,7 @@ def check_round_template(template: RoundTemplate, text: str) -> list[Problem]:
         if not (problem.code in (NO_PARTS, NO_PARTS_A_FILTER) and problem.params["name"] in lists)
     ]
     problems += check_names(tree, bindings)
-    problems += check_fields(parts, declared, bindings)
+    problems += check_fields(tree, declared, bindings)
     return sorted(problems, key=lambda problem: (problem.line, problem.column or 0))
 
 

@@ -136,6 +136,15 @@ def test_under_every_budget_the_levels_hold() -> None:
     assert before > tokens(SOME_OF_LEVEL_3)
 
 
+def test_feedback_that_nobody_gave_is_not_left_out() -> None:
+    silent = CONTEXT.evaluation_feedback[2].model_copy(update={"feedback_summary": ""})
+    without = CONTEXT.model_copy(update={"evaluation_feedback": [*CONTEXT.evaluation_feedback[:2], silent]})
+    assert fit_round_prompt(without, budget=10).text == LEVEL_1
+    assert "feedback" not in {each.part for each in fit_round_prompt(without, budget=10).left_out}
+    fitted = fit_round_prompt(without, budget=tokens(LEVEL_2))
+    assert fitted.text.startswith(LEVEL_2[: LEVEL_2.index("\n- フィード")] + "\n\nチーム")
+
+
 def test_an_unknown_models_tokens_are_an_estimate() -> None:
     fitted = fit_round_prompt(CONTEXT, budget=400, model="claude-sonnet-4")
     assert not fitted.tokens.exact and fitted.tokens.tokenizer == "estimate"

@@ -121,7 +121,7 @@ def test_no_line_ends_in_a_space() -> None:
 
 
 def test_values_are_put_in_as_they_are() -> None:
-    query = "  字下げ\n{user_query} {0} %s\n\t# コメント"
+    query = "  字下げ\n   \n{user_query} {0} %s\n\t# コメント"
     text = build_prompt(context(2, query=query), PlainTextPromptBuilder())
     assert f"元のクエリ:\n{query}\n\nこれまで" in text
 

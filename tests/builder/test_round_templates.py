@@ -237,6 +237,39 @@ def test_a_problem_names_its_line_and_what_to_write(text: str, problem: tuple[in
     assert found(text) == [problem]
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        # One name for two lists: each loop knows its own.
+        ("{% for x in submission_history %}{{ x.content }}{% endfor %}"
+         "{% for x in leaderboard_ranking %}{{ x.content }}{% endfor %}", ["LeaderboardEntry"]),
+        ("{% for x in submission_history %}{{ loop.index }}{% if not loop.first %}"
+         "{{ loop.previtem.score }}{{ loop.previtem.rank }}{% endif %}{% endfor %}", ["SubmissionRecord"]),
+        ("{% if round_number > 2 %}{% set x = submission_history[0] %}{% else %}"
+         "{% set x = submission_history[1:]|last %}{% endif %}{{ x.content }}{{ x.rank }}",
+         ["SubmissionRecord"]),
+        ("{% if round_number > 2 %}{% set x = submission_history[0] %}{% else %}"
+         "{% set x = leaderboard_ranking[0] %}{% endif %}{{ x.content }}{{ x.rank }}", []),
+        ("{% with x = evaluation_feedback|reverse|list %}{{ x[0].metrics.clarity }}{{ x[0].score }}"
+         "{% endwith %}",
+         ["EvaluationResult"]),
+        ("{% for x in submission_history if x.score > 50 and x.best_score %}{% else %}{{ team_id }}"
+         "{% endfor %}",
+         ["SubmissionRecord"]),
+        ("{% for x in submission_history %}{% endfor %}{% macro m(x) %}{{ x.rank }}{% endmacro %}"
+         "{{ m(leaderboard_ranking[0]) }}{{ m(submission_history[0].rank) }}", ["SubmissionRecord"]),
+        ("{% set ns = namespace(best=0) %}{% for x in submission_history %}{% if x.score > ns.best %}"
+         "{% set ns.best = x.score %}{% endif %}{% endfor %}{{ ns.best }}", []),
+        ("{{ (submission_history[0] if round_number > 2 else submission_history[-1]).rank }}",
+         ["SubmissionRecord"]),
+        ("{% for name, score in evaluation_feedback[0].metrics|items %}{{ name.upper() }}{% endfor %}", []),
+    ],
+)  # fmt: skip
+def test_fields_are_followed_through_loops_branches_and_names(text: str, wrong: list[str]) -> None:
+    problems = check_round_template("continuation", text)
+    assert [problem.params.get("record") for problem in problems] == wrong
+
+
 def test_the_first_round_has_no_history() -> None:
     [(line, text, _)] = found("一\n{{ round_number }}", "initial")
     assert (line, text) == (2, "`round_number` is a variable of the team template, not of this one.")
