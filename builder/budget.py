@@ -30,7 +30,7 @@ _LEFT_OUT: Mapping[Part, str] = {
     "leaders": message("budget-leaders", "the three leading teams", "上位3チームのランキング"),
     "trend": message("budget-trend", "the score trend", "スコア推移"),
     "submissions": message(
-        "budget-submissions", "the submissions of rounds {rounds}", "ラウンド {rounds} のSubmission"
+        "budget-submissions", "the submissions, by round: {rounds}", "ラウンド {rounds} のSubmission"
     ),
     "teams": message("budget-teams", "the teams from rank 4 on", "4位以下のランキング"),
     "earlier_results": message(

@@ -98,7 +98,7 @@ def test_level_one_alone_beyond_the_budget_is_said() -> None:
         "Left out (level 2): the feedback on the latest round",
         "Left out (level 2): the three leading teams",
         "Left out (level 2): the score trend",
-        "Left out (level 3): the submissions of rounds 1, 2, 3",
+        "Left out (level 3): the submissions, by round: 1, 2, 3",
         "Left out (level 3): the teams from rank 4 on",
         "Left out (level 3): scores and feedback of earlier rounds",
     ]
