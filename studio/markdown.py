@@ -15,6 +15,10 @@ from markdown_it.utils import OptionsDict
 MOST_CHARACTERS = 40_000
 """A longer text is shown as it is: reading it as Markdown would hold up the page."""
 
+MOST_CELLS = 20_000
+"""Of tables: a row of one character is filled up with as many empty cells as its head has, so that a short
+text can make a page of megabytes. One that could make more is read without tables."""
+
 _SCHEMES = ("http", "https", "mailto")
 _REL = "noopener noreferrer nofollow"
 _IN_LINK = "in link"
@@ -84,15 +88,20 @@ def _may_link(url: str) -> bool:
         return False
 
 
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(
-        ["table", "strikethrough"]
-    )
+def _parser(*rules: str) -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}, renderer_cls=_Renderer).enable(list(rules))
     parser.validateLink = _may_link  # type: ignore[method-assign]
     return parser
 
 
-_PARSER = _parser()
+_WITHOUT_TABLES = _parser("strikethrough")
+_PARSER = _parser("strikethrough", "table")
+
+
+def _cells(text: str) -> int:
+    """How many cells the tables in the text could have at most."""
+    lines = text.split("\n")
+    return len(lines) * max(line.count("|") for line in lines)
 
 
 @lru_cache(maxsize=64)
@@ -100,4 +109,5 @@ def markdown(text: str) -> SafeString:
     """The text as HTML; one longer than ``MOST_CHARACTERS`` as plain text."""
     if len(text) > MOST_CHARACTERS:
         return SafeString(f"<pre>{escape(text)}</pre>")
-    return SafeString(_PARSER.render(text))
+    parser = _PARSER if _cells(text) <= MOST_CELLS else _WITHOUT_TABLES
+    return SafeString(parser.render(text))

@@ -84,3 +84,10 @@ def test_pictures_are_links_and_load_nothing() -> None:
 def test_a_very_long_text_is_shown_as_it_is() -> None:
     html = markdown("# <x>\n" * MOST_CHARACTERS)
     assert html.startswith("<pre># &lt;x&gt;\n") and "<h4>" not in html
+
+
+def test_a_short_text_cannot_make_a_table_of_megabytes() -> None:
+    small = "|a|b|\n|-|-|\n" + "|1|2|\n" * 1_000
+    assert markdown(small).count("<td") == 2_000
+    wide = "|" + "a|" * 1_000 + "\n|" + "-|" * 1_000 + "\n" + "|\n" * 15_000
+    assert "<table" not in markdown(wide) and len(markdown(wide)) < 2 * len(wide)
