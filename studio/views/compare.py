@@ -14,6 +14,7 @@ from studio.forms.compare import CompareForm
 from studio.forms.editor import read_or_refuse
 from studio.models import PromptSet
 from studio.people import person_of
+from studio.version_scores import scores_of
 
 
 @require_safe
@@ -34,7 +35,13 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
         panel = page.panel(wanted.kind)
         stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
         return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
-    context = {"page": page, "prompt_set": page.prompt_set, "view": clean}
+    scores = scores_of(page.prompt_set, {side for side in (old, new) if isinstance(side, int)})
+    context = {
+        "page": page,
+        "prompt_set": page.prompt_set,
+        "view": clean,
+        "scores": [each for each in scores.values() if each.main],
+    }
     return render(request, "compare/page.html", context, status=page.status)
 
 

@@ -292,6 +292,16 @@ def test_a_versions_runs_say_what_their_judges_are_inferred_from(signed_in: Clie
     assert len(lines) == 4 and lines[3].startswith("2,3,4,8,80.5,")
 
 
+def test_any_two_versions_are_compared_by_score_beside_their_texts(
+    signed_in: Client, told: PromptSet
+) -> None:
+    helped = signed_in.get("/prompts/set/compare/1...2").content.decode()
+    assert "more than noise" in helped and "+10.00" in helped
+    apart = signed_in.get("/prompts/set/compare/1...3").content.decode()
+    assert "different ruler, not compared" in apart and "v3 changed the evaluator template." in apart
+    assert "more than noise" not in apart
+
+
 def test_pages_without_runs_say_what_to_do(signed_in: Client, prompt_set: PromptSet) -> None:
     assert "No finished run of any version yet" in signed_in.get("/prompts/set/scores/").content.decode()
     assert "No older version ran" in signed_in.get("/prompts/set/scores/?before=2").content.decode()
