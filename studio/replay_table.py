@@ -15,6 +15,7 @@ from builder.leaderboard.rebuild import rebuild, recover_task
 from builder.leaderboard.sentences import TASK_UNKNOWN
 from studio.downloads import Table
 from studio.jail import pool
+from studio.kept import Kept
 from studio.language import reader_language
 from studio.paging import Paging
 from studio.previewing import compared
@@ -174,14 +175,28 @@ class Replays:
             # A few at first: a template that never ends shall not be tried eight times.
             some = rounds[done : done + size]
             done, size = done + size, min(2 * size, _AT_A_TIME)
+            known = {place: cell for place, each in enumerate(some) if (cell := self._known(each, template))}
+            missing = [each for place, each in enumerate(some) if place not in known]
             if stopped >= MOST_STOPPED or time.monotonic() > until:
-                yield from ((each, Cell(each.round_number, "untried")) for each in some)
-                continue
-            for stored, cell in self._rendered(some, template):
+                tried = [Cell(each.round_number, "untried") for each in missing]
+            else:
+                tried = self._rendered(missing, template) if missing else []
+            later = iter(tried)
+            for place, stored in enumerate(some):
+                cell = known.get(place) or next(later)
                 stopped += isinstance(cell.trouble, LimitExceeded)
                 yield stored, cell
 
-    def _rendered(self, rounds: Sequence[StoredRound], template: str) -> list[tuple[StoredRound, Cell]]:
+    def _known(self, stored: StoredRound, template: str) -> Cell | None:
+        return _kept.get(self._key(stored, template))
+
+    def _key(self, stored: StoredRound, template: str) -> tuple[object, ...]:
+        assert stored.delivered is not None
+        place = stored.execution_id, stored.team_id, stored.round_number
+        texts = template, self.task, self.made_with, stored.delivered.text
+        return *place, self.dialect, *(hash(text) for text in texts)
+
+    def _rendered(self, rounds: Sequence[StoredRound], template: str) -> list[Cell]:
         found: dict[int, Cell] = {}
         ready: dict[int, Values] = {}
         for place, stored in enumerate(rounds):
@@ -198,8 +213,19 @@ class Replays:
                 ready[place] = variables("team", rebuilt.context, None, rebuilt.delivered_at, self.dialect)
         outcomes = pool().render_in_each("team", template, list(ready.values()), self.dialect)
         for place, outcome in zip(ready, outcomes, strict=True):
-            found[place] = _cell(rounds[place], outcome.text, outcome.failure)
-        return [(stored, found[place]) for place, stored in enumerate(rounds)]
+            found[place] = cell = _cell(rounds[place], outcome.text, outcome.failure)
+            if not isinstance(cell.trouble, LimitExceeded):
+                _kept.put(self._key(rounds[place], template), cell, 1)
+        return [found[place] for place in range(len(rounds))]
+
+
+_kept: Kept[Cell] = Kept(50_000)
+"""What was compared once: a table that ended before its time goes on where it stopped."""
+
+
+def forget() -> None:
+    """Start anew."""
+    _kept.clear()
 
 
 def replays_of(

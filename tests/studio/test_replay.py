@@ -219,6 +219,7 @@ def test_a_table_ends_in_time_and_says_what_was_not_tried(
     traced: TracedRuns, workspace: Workspace, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = traced.ids["shipped"]
+    studio.replay_table.forget()
     monkeypatch.setattr(studio.replay_table, "TABLE_SECONDS", -1.0)
     assert "4 not tried" in read(signed_in, whole(run, "?version=set/3"))
     monkeypatch.setattr(studio.replay_table, "TEAMS_PER_PAGE", 1)
@@ -228,3 +229,8 @@ def test_a_table_ends_in_time_and_says_what_was_not_tried(
     stopped.close()
     monkeypatch.setattr(studio.replay_table, "pool", lambda: stopped)
     assert "4 not tried" in read(signed_in, whole(run, "?version=set/3"), 503)
+    # What was compared once stays.
+    monkeypatch.undo()
+    read(signed_in, whole(run, "?version=set/3"))
+    monkeypatch.setattr(studio.replay_table, "TABLE_SECONDS", -1.0)
+    assert "4 of 4 prompts are the same" in read(signed_in, whole(run, "?version=set/3"))
