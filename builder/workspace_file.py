@@ -150,21 +150,21 @@ def read_bytes(path: Path) -> bytes | None:
         return _content(handle, path)
 
 
-def inspect(path: Path, root: Path) -> FileState:
+def inspect(path: Path, root: Path, *, start: Path | None = None) -> FileState:
     """Look at a file inside a workspace; refuses what ``replace`` would refuse."""
-    state, obstacle = peek(path, root)
+    state, obstacle = peek(path, root, start=start)
     if obstacle is not None:
         raise obstacle
     return state
 
 
-def peek(path: Path, root: Path) -> tuple[FileState, PromptFileRefused | None]:
+def peek(path: Path, root: Path, *, start: Path | None = None) -> tuple[FileState, PromptFileRefused | None]:
     """Read a file inside a workspace, and say what would keep ``replace`` from replacing it.
 
-    A link on the way, or what is no regular file, is refused here too.
+    A link on the way, also from ``start`` on, or what is no regular file, is refused here too.
     """
     try:
-        with opened(path, root) as folder:
+        with opened(path, root, start=start) as folder:
             return _peek(folder, path)
     except PromptFileMissing:
         return FileState(path, None), None
@@ -183,16 +183,28 @@ class Turn:
         with _unwritable(self.path):
             return _look(self.folder, self.path)
 
+    def peek(self) -> tuple[FileState, PromptFileRefused | None]:
+        """The same, with what ``replace`` would refuse told and not raised."""
+        return _peek(self.folder, self.path)
+
 
 @contextmanager
-def turn(path: Path, root: Path, *, make: bool = False, lock_seconds: float = LOCK_SECONDS) -> Iterator[Turn]:
+def turn(
+    path: Path,
+    root: Path,
+    *,
+    make: bool = False,
+    lock_seconds: float = LOCK_SECONDS,
+    start: Path | None = None,
+) -> Iterator[Turn]:
     """Wait for the turn to write a file, and keep it for more than one call.
 
-    ``make`` makes folders that are missing. Whoever dies gives the turn back.
+    ``make`` makes folders that are missing below ``root``; ``start`` is above it, and no link is followed
+    from there on. Whoever dies gives the turn back.
     """
     with ExitStack() as held:
         with _unwritable(path):
-            folder = held.enter_context(opened(path, root, make=make))
+            folder = held.enter_context(opened(path, root, make=make, start=start))
             lock(folder, path.parent, lock_seconds)
             sweep(folder)
         yield Turn(path, root, folder)

@@ -54,8 +54,11 @@ if _renameat2 is not None:
 
 
 @contextmanager
-def opened(path: Path, root: Path, *, make: bool = False) -> Iterator[int]:
-    """The folder of a file, opened step by step from the root; ``make`` makes what is missing."""
+def opened(path: Path, root: Path, *, make: bool = False, start: Path | None = None) -> Iterator[int]:
+    """The folder of a file, opened step by step from the root; ``make`` makes what is missing below it.
+
+    With ``start``, a folder above the root, no link is followed on the way from there either.
+    """
     try:
         parts = path.relative_to(root).parts
     except ValueError:
@@ -63,12 +66,13 @@ def opened(path: Path, root: Path, *, make: bool = False) -> Iterator[int]:
     # A name with a NUL is none that a file could have, inside or outside.
     if not parts or ".." in parts or "\0" in str(path):
         raise PromptFileRefused(OUTSIDE, file=str(path), root=str(root))
-    at = root
-    handle = _open(root, None, at)
+    above = root.relative_to(start).parts if start else ()
+    at = start or root
+    handle = _open(at, None, at)
     try:
-        for part in parts[:-1]:
+        for depth, part in enumerate((*above, *parts[:-1])):
             at = at / part
-            if make:
+            if make and depth >= len(above):
                 with suppress(FileExistsError):
                     os.mkdir(part, 0o755, dir_fd=handle)
             inner = _open(part, handle, at)

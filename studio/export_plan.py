@@ -30,7 +30,7 @@ from studio.models import PromptSet, PromptVersion, Workspace
 from studio.models.prompts import Templates
 from studio.saving import shortcomings
 from studio.situations import dialect_of
-from studio.workspace_roots import FolderRefused, require_allowed
+from studio.workspace_roots import FolderRefused, require_allowed, root_of
 from studio.workspace_state import PromptFileState, state_of
 
 Standing = Literal["new", "ready", "same", "edited", "refused"]
@@ -245,7 +245,7 @@ def _found(workspace: Workspace, root: Path, state: PromptFileState) -> tuple[Fi
         if state.error is not None and state.data is None:
             # Where MixSeek looks is not known, or what stands there cannot be read.
             raise state.error
-        found = inspect(state.path, root)
+        found = inspect(state.path, root, start=root_of(root))
         if found.sha256 == state.sha256:
             return found, state
         state = state_of(workspace)

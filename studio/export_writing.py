@@ -19,6 +19,7 @@ from studio.export_plan import hash_of
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.models.exports import Outcome
 from studio.reconciling import settle
+from studio.workspace_roots import root_of
 
 STEPS: tuple[str, ...] = ("kept", "intended", *workspace_file.STEPS, "done", "receipted")
 """The steps of an export, in order; a server may die after each of them. What follows «intended» is done
@@ -65,7 +66,14 @@ def carry_out(intents: list[Intent], batch: UUID, by: User, at: datetime, on_ste
                     mine = (
                         replace(known, path=intent.path, root=intent.root)
                         if known
-                        else held.enter_context(turn(intent.path, intent.root, make=intent.before is None))
+                        else held.enter_context(
+                            turn(
+                                intent.path,
+                                intent.root,
+                                make=intent.before is None,
+                                start=root_of(intent.root),
+                            )
+                        )
                     )
                     turns[intent.workspace.pk] = folders[intent.path.parent] = mine
                     settle(mine, at)

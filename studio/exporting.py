@@ -24,7 +24,7 @@ from studio.models.exports import Outcome
 from studio.models.prompts import NothingChanged, Origin, VersionConflict
 from studio.reconciling import reconcile
 from studio.saving import Refused, keep_as_version
-from studio.workspace_roots import FolderRefused, require_allowed
+from studio.workspace_roots import FolderRefused, require_allowed, root_of
 from studio.workspace_state import templates_in
 
 __all__ = ["STEPS", "CannotUndo", "Order", "Plan", "Target", "confirm", "plan", "reconcile", "undo"]
@@ -125,7 +125,7 @@ def require_undoable(export: Export, at: datetime) -> Path:
         raise CannotUndo(_("This export wrote nothing, so there is nothing to undo."))
     try:
         root = require_allowed(export.workspace)
-        found = workspace_file.inspect(Path(export.path), root)
+        found = workspace_file.inspect(Path(export.path), root, start=root_of(root))
     except FolderRefused as error:
         raise CannotUndo(f"{error.what} {error.advice}".strip()) from error
     except PromptFileError as error:

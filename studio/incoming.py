@@ -20,7 +20,7 @@ from studio.jail import pool
 from studio.language import reader_language
 from studio.models import Workspace
 from studio.workspace_files import locate
-from studio.workspace_roots import require_allowed
+from studio.workspace_roots import require_allowed, root_of
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
 LINES_AROUND = 3
@@ -113,7 +113,7 @@ def file_of(workspace: Workspace) -> IncomingFile:
     folder = require_allowed(workspace)
     try:
         path = locate(folder).path
-        state, _obstacle = peek(path, folder)
+        state, _obstacle = peek(path, folder, start=root_of(folder))
     except (LimitExceeded, PromptFileError) as error:
         language = reader_language()
         raise NoFile(f"{error.text(language)} {error.advice(language)}".strip()) from error

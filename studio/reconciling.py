@@ -8,12 +8,12 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from builder.errors import PromptFileError, PromptFileMissing
-from builder.workspace_file import Turn, peek, turn
+from builder.workspace_file import Turn, turn
 from builder.workspace_folder import BUSY
 from studio.export_plan import hash_of
 from studio.models import Export, ExportReceipt
 from studio.models.exports import Outcome
-from studio.workspace_roots import FolderRefused, require_allowed
+from studio.workspace_roots import FolderRefused, require_allowed, root_of
 
 GIVEN_UP_AFTER = timedelta(minutes=10)
 """An export whose folder cannot even be locked is called unclear after so long; it may come back before."""
@@ -45,7 +45,7 @@ def _reconciled(export: Export, now: datetime) -> ExportReceipt | None:
     path = Path(export.path)
     try:
         root = require_allowed(export.workspace)
-        with turn(path, root, lock_seconds=0) as mine:
+        with turn(path, root, lock_seconds=0, start=root_of(root)) as mine:
             return _look(export, mine, now)
     except PromptFileMissing:
         # A folder within is not there, and neither is whoever would have made it first.
@@ -63,7 +63,7 @@ def _look(export: Export, mine: Turn, now: datetime) -> ExportReceipt | None:
     if ExportReceipt.objects.filter(export=export).exists():
         return None
     try:
-        found = hash_of(peek(mine.path, mine.root)[0].data)
+        found = hash_of(mine.peek()[0].data)
     except PromptFileError:
         return _receipt(export, Outcome.UNCLEAR, "", now)
     return _told(export, found, now)

@@ -650,3 +650,32 @@ def test_an_old_file_that_cannot_be_cleared_away_does_not_make_the_receipt_lie(
     monkeypatch.setattr(os, "unlink", unlink)
     replace(file, NEW, None, file.parent.parent)
     assert left and [entry.name for entry in file.parent.iterdir()] == [file.name]
+
+
+def test_a_link_on_the_way_to_the_workspace_is_refused_where_the_way_is_known(tmp_path: Path) -> None:
+    allowed, elsewhere = tmp_path / "allowed", tmp_path / "elsewhere"
+    (elsewhere / "workspace" / "configs").mkdir(parents=True)
+    allowed.mkdir()
+    (allowed / "team").symlink_to(elsewhere)
+    workspace = allowed / "team" / "workspace"
+    path = workspace / "configs" / "prompt_builder.toml"
+    (elsewhere / "workspace" / "configs" / "prompt_builder.toml").write_bytes(OLD)
+    for look in (inspect, peek):
+        with pytest.raises(PromptFileRefused, match="symbolic link"):
+            look(path, workspace, start=allowed)
+    with pytest.raises(PromptFileRefused, match="symbolic link"), turn(path, workspace, start=allowed):
+        raise AssertionError
+    # A workspace that is gone is not made.
+    gone = allowed / "gone" / "workspace"
+    with (
+        pytest.raises(PromptFileMissing),
+        turn(gone / "configs" / "prompt_builder.toml", gone, make=True, start=allowed),
+    ):
+        raise AssertionError
+    assert [entry.name for entry in allowed.iterdir()] == ["team"]
+    with turn(file_of(allowed), allowed, make=True, start=tmp_path) as mine:
+        assert mine.peek()[0].data is None
+
+
+def file_of(workspace: Path) -> Path:
+    return workspace / "configs" / "prompt_builder.toml"
