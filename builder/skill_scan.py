@@ -9,7 +9,6 @@ from builder.built_prompt import Diagnostic
 from builder.errors import BuilderError
 from builder.front_matter import (
     MAX_CHARS,
-    Fenced,
     FrontMatter,
     FrontMatterReader,
     fenced,
@@ -19,12 +18,14 @@ from builder.messages import message
 from builder.skills import is_writable, one_line
 from builder.system_config import SkillsConfig
 from builder.system_input import Skill
-from builder.workspace_text import list_folder, read_part
+from builder.workspace_text import TextPart, list_folder, read_part
 
 SKILL_FILE = "SKILL.md"
 MOST_SKILLS = 2_000
 """Folders that are looked into, in one of ``dirs``."""
 LONGEST_DESCRIPTION = 1_024
+LARGEST_FILE = 256 * 1024
+"""Bytes of a SKILL.md; beyond them an agent that loads it has little room left for its task."""
 
 _FIRST_READ = 4 * 1024
 
@@ -62,6 +63,13 @@ LONG = message(
     "{file}: 説明が{chars}文字あります。毎回のプロンプトに含まれます",
     fix_en="Keep it below {limit} characters and move the rest into the body.",
     fix_ja="{limit}文字以内にし、残りは本文に移してください。",
+)
+LARGE = message(
+    "system-skill-large",
+    "{file} has {bytes} bytes; an agent that loads the skill takes in all of them",
+    "{file} は{bytes}バイトあります。スキルを読み込むエージェントは全体を受け取ります",
+    fix_en="Keep it below {limit} bytes and move details into files of their own.",
+    fix_ja="{limit}バイト以内にし、詳細は別のファイルに分けてください。",
 )
 OTHER_NAME = message(
     "system-skill-other-name",
@@ -141,18 +149,19 @@ class _SkillFile:
     name: str
     folder: str
     head: str
+    size: int
 
 
 def _files(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[_SkillFile]:
     for where, folder in _folders(root, config, diagnostics):
         name = f"{where}/{folder}/{SKILL_FILE}"
         try:
-            head = _head(root / name, root)
+            part = _head(root / name, root)
         except BuilderError as error:
             diagnostics.append(refused(error, name))
             continue
-        if head is not None:
-            yield _SkillFile(name, folder, head)
+        if part is not None:
+            yield _SkillFile(name, folder, fenced(part.head).text, part.size)
 
 
 def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[tuple[str, str]]:
@@ -177,17 +186,12 @@ def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) ->
                 diagnostics.append(Diagnostic("warning", ODD_NAME, shown))
 
 
-def _head(path: Path, root: Path) -> str | None:
+def _head(path: Path, root: Path) -> TextPart | None:
     """Most front matters end within the first few kilobytes; only where one does not is more read."""
-    found = Fenced("", open=True)
-    for most in (_FIRST_READ, _FIRST_READ + 4 * MAX_CHARS):
-        part = read_part(path, root, most)
-        if part is None:
-            return None
-        found = fenced(part.head)
-        if part.whole or not found.open:
-            break
-    return found.text
+    part = read_part(path, root, _FIRST_READ)
+    if part is None or part.whole or not fenced(part.head).open:
+        return part
+    return read_part(path, root, _FIRST_READ + 4 * MAX_CHARS)
 
 
 def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str) -> Iterator[Diagnostic]:
@@ -203,6 +207,9 @@ def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str
     if len(description) > LONGEST_DESCRIPTION:
         params: dict[str, str | int] = {"chars": len(description), "limit": LONGEST_DESCRIPTION}
         yield Diagnostic("hint", LONG, file.name, params=params)
+    if file.size > LARGEST_FILE:
+        sizes: dict[str, str | int] = {"bytes": file.size, "limit": LARGEST_FILE}
+        yield Diagnostic("hint", LARGE, file.name, params=sizes)
     if description and title != file.folder:
         yield Diagnostic("hint", OTHER_NAME, file.name, params={"name": title, "folder": file.folder})
 

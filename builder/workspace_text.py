@@ -84,6 +84,8 @@ def list_folder(path: Path, root: Path, most: int) -> tuple[list[str], bool] | N
                 names.append(entry.name)
     except PromptFileMissing:
         return None
+    except OSError as error:
+        raise unreadable(path, error) from error
     return sorted(names), False
 
 

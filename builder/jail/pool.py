@@ -32,8 +32,8 @@ from builder.variables import PromptKind
 
 Variables = Mapping[str, str | int]
 
-_FRONT_MATTERS = 100
-"""As many as surely fit into one request."""
+_FRONT_MATTERS = 64
+"""As many as fit into one request, even if every character had to be escaped."""
 
 
 class JailPool:

@@ -22,6 +22,7 @@ def read(block: str) -> tuple[str | None, str | None, int | None]:
         ("description: >-\n  one\n  two", "one two"),
         ("description: one\n  two", "one two"),
         ("metadata:\n  description: inner\n  tags: [a, {b: c}]\ndescription: outer", "outer"),
+        ("metadata: {a: {b: c}}\ndescription: outer", "outer"),
         ("? [a, b]\n: odd\ndescription: outer", "outer"),
         ("x: &x shared\ndescription: *x", "shared"),
         ("description: 2026-01-01", "2026-01-01"),

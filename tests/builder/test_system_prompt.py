@@ -236,6 +236,13 @@ def test_sections_and_separators_give_the_text_again(mode: PromptMode) -> None:
         assert section.tokens.tokens > 0 and section.tokens.tokenizer == "o200k_base"
 
 
+def test_tokens_are_counted_for_the_model_that_is_named() -> None:
+    other = render(runtime=Runtime(model="claude-sonnet-4-5"))
+    parts = [other, other.section("tooling"), other.files[0], other.skills[0]]
+    assert {part.tokens.tokenizer for part in parts} == {"estimate"}
+    assert render(runtime=Runtime()).tokens.tokenizer == "o200k_base"
+
+
 @pytest.mark.parametrize("mode", MODES)
 def test_a_snapshot_comes_back_as_it_was(mode: PromptMode) -> None:
     built = render(mode=mode, tools=())

@@ -79,6 +79,8 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
     write(skills / "other" / "SKILL.md", "---\nname: another\ndescription: Other & more\n---\n")
     write(skills / "twin" / "SKILL.md", "---\nname: gmail\ndescription: Again\n---\n")
     add_skill(workspace, "wordy", "w" * 1_025)
+    with open(add_skill(workspace, "huge", "Fills a context", "x" * 8_192), "ab") as file:
+        file.truncate(2**40)
     write(skills / "binary" / "SKILL.md", "---\nname: \0\n---\n")
     (skills / "fifo").mkdir()
     os.mkfifo(skills / "fifo" / "SKILL.md")
@@ -99,6 +101,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
             ("error", "skills/loop/SKILL.md", "text-link-loop"),
             ("error", "skills/out/SKILL.md", "text-link-out"),
             ("hint", None, "system-skill-disabled-unknown"),
+            ("hint", "skills/huge/SKILL.md", "system-skill-large"),
             ("hint", "skills/other/SKILL.md", "system-skill-other-name"),
             ("hint", "skills/twin/SKILL.md", "system-skill-other-name"),
             ("hint", "skills/wordy/SKILL.md", "system-skill-long-description"),
@@ -117,6 +120,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
         "colon",
         "folder-name",
         "gmail",
+        "huge",
         "wordy",
         "家族　👩‍👧",
     ]
@@ -164,7 +168,7 @@ def test_home_is_shown_as_a_tilde(workspace: Path) -> None:
 def test_what_is_read_in_part_is_cut_as_the_whole_would_be(
     workspace: Path, how: str, letter: str, more: int
 ) -> None:
-    content = (letter + "e") * 49 + letter + "z" * (more + 1)
+    content = letter * (99 + more) + "z"
     (workspace / "SOUL.md").write_bytes(b"\xef\xbb\xbf" + content.encode())
     built = build(workspace, bootstrap={"bootstrapMaxChars": 100, "truncation": how, "files": ["SOUL.md"]})
     (use,) = built.files
