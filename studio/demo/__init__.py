@@ -33,8 +33,12 @@ def load_demo(data_dir: Path, now: datetime | None = None) -> None:
             if not PromptSet.objects.filter(slug=story.slug).exists():
                 _tell(story, now)
         add_samples(now)
-        for demo in WORKSPACES:
-            _register(demo, folder / demo.slug, now)
+        exports = [each for demo in WORKSPACES for each in _register(demo, folder / demo.slug, now)]
+        for export in sorted(exports, key=lambda each: each.at):
+            export.save()
+            ExportReceipt.objects.create(
+                export=export, outcome=Outcome.WRITTEN, hash_found=export.hash_after, at=export.at
+            )
 
 
 def _tell(story: Story, now: datetime) -> None:
@@ -67,7 +71,8 @@ def _person(name: str) -> User:
     return user
 
 
-def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
+def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> list[Export]:
+    """A workspace, and what was exported to it so far: not stored yet, for others may be older."""
     label = Label.objects.filter(prompt_set__slug=demo.story.slug, name=FOLLOWED).first()
     workspace, made = Workspace.objects.get_or_create(
         slug=demo.slug,
@@ -78,17 +83,17 @@ def _register(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
             "created_at": now - timedelta(days=demo.steps[0].days_ago),
         },
     )
-    if made:
-        _note_exports(demo, workspace, now)
+    return _exports(demo, workspace, now) if made else []
 
 
-def _note_exports(demo: DemoWorkspace, workspace: Workspace, now: datetime) -> None:
-    """The receipts of what the story shipped here, so that each can be looked at and the last one undone."""
+def _exports(demo: DemoWorkspace, workspace: Workspace, now: datetime) -> list[Export]:
+    """What the story shipped here, so that each can be looked at and the last one undone."""
+    exports: list[Export] = []
     before: bytes | None = None
     for step, after in zip(demo.steps, exported_files(demo, workspace.folder), strict=True):
         version = PromptVersion.objects.filter(prompt_set__slug=demo.story.slug, number=step.number).first()
         at = now - timedelta(days=step.days_ago)
-        export = Export.objects.create(
+        export = Export(
             # One confirmation wrote to every workspace that followed the label on that day.
             batch=uuid5(NAMESPACE_URL, f"{demo.story.slug}/{step.number}/{at.isoformat()}"),
             workspace=workspace,
@@ -102,7 +107,6 @@ def _note_exports(demo: DemoWorkspace, workspace: Workspace, now: datetime) -> N
             by=_person(step.by),
             at=at,
         )
-        ExportReceipt.objects.create(
-            export=export, outcome=Outcome.WRITTEN, hash_found=export.hash_after, at=at
-        )
+        exports.append(export)
         before = after
+    return exports

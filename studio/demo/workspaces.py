@@ -110,6 +110,10 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
     aside.mkdir(parents=True)
     simulate(aside, _runs(demo, now), seed=11)
     _write_prompt_file(demo, aside / PROMPT_FILE, now)
+    if not demo.running:
+        # A list of what was written last begins with the workspace in which something runs.
+        finished = (now - timedelta(days=min(demo.played[-1].days_ago))).timestamp()
+        os.utime(aside / "mixseek.db", (finished, finished))
     os.replace(aside, folder)
 
 

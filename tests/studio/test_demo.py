@@ -15,6 +15,7 @@ from builder.workspace_file import sha256
 from studio.demo import load_demo
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.models.prompts import Templates
+from studio.runs import by_latest_write
 from studio.samples import SAMPLES
 from studio.workspace_state import states_of
 from tests.studio.clock import NOW
@@ -45,6 +46,12 @@ def test_each_set_has_five_versions_that_differ(demo: Path) -> None:
         assert len({version.content_hash for version in versions}) == 5
         times = [version.created_at for version in versions]
         assert times == sorted(times)
+
+
+def test_exports_are_noted_in_the_order_in_which_they_happened(demo: Path) -> None:
+    times = list(Export.objects.order_by("pk").values_list("at", flat=True))
+    assert times == sorted(times)
+    assert by_latest_write(Workspace.objects.all())[0].slug == "research"
 
 
 def test_labels_moved_after_their_versions_were_saved(demo: Path) -> None:

@@ -1,5 +1,6 @@
 """Japanese is complete: every string of code and templates is translated, and nothing else is kept."""
 
+import re
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -28,6 +29,8 @@ KEYWORDS = {
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
 
+COMMENTS = re.compile(r"{% comment %}.*?{% endcomment %}|{#.*?#}", re.DOTALL)
+
 Message = tuple[str | None, str | tuple[str, ...]]
 
 
@@ -36,7 +39,9 @@ def sources() -> Iterator[bytes]:
     for path in sorted((ROOT / "studio").rglob("*.py")):
         yield path.read_bytes()
     for path in sorted((ROOT / "templates").rglob("*.html")):
-        code = templatize(path.read_text(encoding="utf-8"), origin=str(path))
+        # As pseudo code a comment would hide everything that follows it in the one line.
+        text = COMMENTS.sub("", path.read_text(encoding="utf-8"))
+        code = templatize(text, origin=str(path))
         # One line: what remains of the HTML is indented as no Python is.
         yield " ".join(code.split("\n")).encode()
 
