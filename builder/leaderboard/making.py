@@ -80,8 +80,9 @@ class Maker:
 
     def newest(self) -> tuple[Reader, float] | None:
         """The last good copy of any state, and when it was made."""
-        with suppress(OSError, duckdb.Error, CacheFolderError):
+        with suppress(OSError, duckdb.Error, LeaderboardError):
             self._folder.ensure()
+            copying.require_inside(os.path.realpath(self._path), self._path, self._roots)
             found = self._folder.newest(self._key, self._mark)
             if found is not None:
                 # No identity fits it: the next call looks at the original again.
