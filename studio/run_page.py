@@ -1,7 +1,7 @@
 """One run as its page shows it: the ranking, the scores by round, who is doing what, and what is missing."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -111,16 +111,19 @@ def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: 
     places, points = _ranking(store, execution_id, order, problems)
     teams = _teams(places, points)
     looks = dict(zip([team for team, _name in teams], swatches(len(teams)), strict=True))
+    of_team: dict[str, list[ScorePoint]] = {team: [] for team, _name in teams}
+    for point in points:
+        of_team[point.team_id].append(point)
     columns = sorted({point.round_number for point in points})
     shown = tuple(columns[-MOST_COLUMNS:])
     return RunPage(
         execution,
         tuple(Place(each, looks[each.team_id], _key(each.team_id), _tied(each, places)) for each in places),
         tuple(points),
-        tuple(_row(team, name, looks[team], shown, points) for team, name in teams),
+        tuple(_row(team, name, looks[team], shown, of_team[team]) for team, name in teams),
         shown,
         len(columns) - len(shown),
-        line_chart("scores", _series(teams, points), _words(places, columns)),
+        line_chart("scores", _series(teams, of_team), _words(places, columns)),
         progress,
         store.gaps(),
         tuple(problems),
@@ -175,17 +178,17 @@ def _teams(places: Sequence[Standing], points: Sequence[ScorePoint]) -> list[tup
     return list(found.items())
 
 
-def _series(teams: Sequence[tuple[str, str]], points: Sequence[ScorePoint]) -> list[Series]:
-    found: dict[str, list[tuple[int, float | None]]] = {team: [] for team, _name in teams}
-    for point in points:
-        found[point.team_id].append((point.round_number, point.score))
-    return [Series(name or team, tuple(found[team])) for team, name in teams]
+def _series(teams: Sequence[tuple[str, str]], of_team: Mapping[str, Sequence[ScorePoint]]) -> list[Series]:
+    return [
+        Series(name or team, tuple((point.round_number, point.score) for point in of_team[team]))
+        for team, name in teams
+    ]
 
 
 def _row(
     team_id: str, name: str, look: SafeString, rounds: Sequence[int], points: Sequence[ScorePoint]
 ) -> ScoreRow:
-    own = {point.round_number: point for point in points if point.team_id == team_id}
+    own = {point.round_number: point for point in points}
     best = max((point.score for point in own.values() if point.score is not None), default=None)
     cells = (
         Cell(
