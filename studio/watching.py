@@ -42,12 +42,21 @@ class Watch:
         for workspace in Workspace.objects.filter(archived=False):
             state = (newest, *_stamps(workspace))
             if self._seen.get(workspace.pk) != state:
-                # Another server of the same database may be at it; then one of the two has it.
-                with suppress(IntegrityError):
-                    attribute_workspace(workspace, timezone.now())
+                self._examine(workspace)
                 self._seen[workspace.pk] = state
                 looked += 1
         return looked
+
+    def _examine(self, workspace: Workspace) -> None:
+        try:
+            # Another server of the same database may be at it; then one of the two has it.
+            with suppress(IntegrityError):
+                attribute_workspace(workspace, timezone.now())
+        except DatabaseError:
+            raise
+        except Exception:
+            # What is odd about one workspace must not keep the others from being examined.
+            _log.exception("The runs of %s could not be examined", workspace.path)
 
     def _run(self) -> None:
         # The first page comes first.

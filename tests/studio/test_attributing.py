@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
+import studio.watching
 from builder.jail import JailPool
 from builder.simulation import TEAMS, Run, simulate
 from studio.attributing import Examined, attribute_workspace
@@ -208,3 +209,21 @@ def test_the_watch_examines_only_what_has_changed(
     Workspace.objects.update(archived=True)
     saved(prompt_set, person, OTHER)
     assert watch.look() == 0
+
+
+def test_a_workspace_that_breaks_the_watch_keeps_it_from_no_other(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    Workspace.objects.create(slug="a", name="A", path=str(tmp_path / "a"), created_at=timezone.now())
+    asked: list[str] = []
+
+    def examine(each: Workspace, now: datetime) -> Examined:
+        asked.append(each.slug)
+        if each.slug == "a":
+            raise ValueError("what nobody thought of")
+        return Examined()
+
+    monkeypatch.setattr(studio.watching, "attribute_workspace", examine)
+    watch = Watch()
+    assert watch.look() == 2 and asked == ["a", workspace.slug]
+    assert watch.look() == 0, "tried again when something changed"
