@@ -30,7 +30,7 @@ def main() -> None:
     if chromium is None:
         sys.exit(f"There is no Chromium: {HOW_TO_GET_IT}.")
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        studio = Studio(Path(data) / "data", "--port", "0", STUDIO_DEBUG="1" if folder else "0")
+        studio = Studio(Path(data) / "prompt-studio" / "data", "--port", "0", STUDIO_DEBUG="1" if folder else "0")
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         try:
             if folder:
@@ -51,7 +51,15 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     english.keyboard.insert_text("結論から書いてください。\n")
     english.locator("output[data-is=saved]").wait_for()
     english.locator("#preview", has_text="結論から書いてください。").wait_for()
+    english.get_by_text("Every line reached").wait_for()
     take(english, README_PICTURES / "editor.png")
+    shoot(english, "/workspaces/", README_PICTURES / "workspaces.png")
+    shoot(english, "/prompts/research-team/export/", README_PICTURES / "export.png")
+    english.goto("/workspaces/research/runs/?state=completed")
+    english.locator("a.row-link").first.click()
+    # From the ranking on: the chart belongs to it.
+    english.locator("#run-ranking").evaluate("each => each.scrollIntoView()")
+    take(english, README_PICTURES / "run.png")
     japanese = sign_in(browser, studio, "ja", "dark")
     shoot(
         japanese, "/prompts/research-team/compare/3...5?rendered=on", README_PICTURES / "compare-ja-dark.png"
