@@ -15,7 +15,7 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from studio.jail import pool
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.exports import Outcome
-from studio.models.results import LONGEST_ID, Basis, Found
+from studio.models.results import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
 from studio.stores import store_of
 from studio.workspace_state import PromptFileState, state_of
 
@@ -68,7 +68,7 @@ def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Exec
     return [
         execution
         for execution in executions
-        if _is_id(execution.execution_id)
+        if is_id(execution.execution_id)
         for before in [known.get(execution.execution_id)]
         if before is None or _has_gone_on(before, execution) or _may_be_explained(before, newest)
     ]
@@ -84,16 +84,6 @@ def _has_gone_on(before: RunResult, execution: Execution) -> bool:
 def _may_be_explained(before: RunResult, newest: int) -> bool:
     # A hand edit, too: once adopted it is a version.
     return before.found in (Found.UNKNOWN, Found.EDITED) and before.examined_up_to < newest
-
-
-def _is_id(text: str) -> bool:
-    """MixSeek's are short. What a database column cannot hold is left to the run's own pages."""
-    return len(text) <= LONGEST_ID and text == _storable(text)
-
-
-def _storable(text: str) -> str:
-    """Without what PostgreSQL refuses to store."""
-    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
 
 
 # --- which version -----------------------------------------------------------------------
@@ -141,7 +131,7 @@ class _Examiner:
     def examine(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
         found = attribute(delivered.rounds, delivered.task, self.versions.candidates, pool())
-        task = _storable(execution.user_prompt or "")
+        task = storable(execution.user_prompt or "")
         result = RunResult(
             workspace=self.workspace,
             execution_id=execution.execution_id,
@@ -150,8 +140,8 @@ class _Examiner:
             task=task,
             task_key=hashlib.sha256(task.encode()).hexdigest() if task else "",
             started_at=execution.started_at,
-            teams=execution.teams,
-            rounds=execution.rounds,
+            teams=min(max(execution.teams, 0), LARGEST_NUMBER),
+            rounds=min(max(execution.rounds, 0), LARGEST_NUMBER),
             best_score=execution.best_score,
             metrics=_metrics(delivered.rounds),
             examined_up_to=self.versions.newest,
@@ -203,14 +193,14 @@ class _Examiner:
             RoundResult(
                 run=result,
                 team_id=each.stored.team_id,
-                team_name=_storable(each.stored.team_name)[:LONGEST_ID],
+                team_name=storable(each.stored.team_name)[:LONGEST_ID],
                 round_number=each.stored.round_number,
                 score=scores.get((each.stored.team_id, each.stored.round_number)),
                 found=_found_in_round(result, len(versions)),
                 versions=versions,
             )
             for each in found
-            if _is_id(each.stored.team_id)
+            if is_id(each.stored.team_id) and 0 <= each.stored.round_number <= LARGEST_NUMBER
             for versions in [self.versions.of(each.matches)]
         ]
 
@@ -239,7 +229,7 @@ def _metrics(rounds: Sequence[StoredRound]) -> list[str]:
             for metric in listed if isinstance(listed, list) else []:
                 name = metric.get("metric_name") if isinstance(metric, dict) else None
                 if isinstance(name, str):
-                    names.add(_storable(name))
+                    names.add(storable(name))
     return sorted(names)
 
 

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from builder.variables import KINDS, PromptKind, field_name
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.exports import Outcome
-from studio.models.results import Basis, Found
+from studio.models.results import Basis, Found, is_id
 
 MOST_LISTED = 12
 """Versions that a page names; of more it says how many."""
@@ -155,6 +155,8 @@ class RoundAttribution:
 
 def attribution_of(workspace: Workspace, execution_id: str) -> RunAttribution:
     """What is known about a run; nothing is examined for it."""
+    if not is_id(execution_id):
+        return RunAttribution()
     results = RunResult.objects.select_related("version__prompt_set")
     result = results.filter(workspace=workspace, execution_id=execution_id).first()
     if result is None:
@@ -171,7 +173,7 @@ def round_attribution_of(
 ) -> RoundAttribution:
     """What is known about one team's round."""
     run = attribution_of(workspace, execution_id)
-    if run.result is None:
+    if run.result is None or not is_id(team_id):
         return RoundAttribution(run)
     own = run.result.round_results.filter(team_id=team_id, round_number=number).first()
     if own is None:
@@ -197,7 +199,7 @@ class Brief:
 def briefs_of(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping[str, Brief]:
     """What is known about some runs; those that were not examined are left out."""
     results = (
-        RunResult.objects.filter(workspace=workspace, execution_id__in=list(execution_ids))
+        RunResult.objects.filter(workspace=workspace, execution_id__in=list(filter(is_id, execution_ids)))
         .select_related("version__prompt_set")
         .defer("task", "version__team_user_prompt", "version__evaluator_user_prompt")
         .defer("version__judgment_user_prompt")

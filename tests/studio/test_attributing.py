@@ -14,9 +14,10 @@ import studio.watching
 from builder.jail import JailPool
 from builder.simulation import TEAMS, Run, simulate
 from studio.attributing import Examined, attribute_workspace
+from studio.attributions import attribution_of, briefs_of
 from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.prompts import Templates
-from studio.models.results import Basis, Found
+from studio.models.results import Basis, Found, is_id
 from studio.watching import Watch
 
 BEGUN = timezone.now() - timedelta(days=2)
@@ -227,3 +228,10 @@ def test_a_workspace_that_breaks_the_watch_keeps_it_from_no_other(
     watch = Watch()
     assert watch.look() == 2 and asked == ["a", workspace.slug]
     assert watch.look() == 0, "tried again when something changed"
+
+
+@pytest.mark.parametrize("name", ["a\0b", "x" * 201, "\ud800"])
+def test_what_no_column_can_hold_has_no_result_and_asks_for_none(workspace: Workspace, name: str) -> None:
+    assert not is_id(name)
+    assert attribution_of(workspace, name).result is None
+    assert briefs_of(workspace, [name]) == {}

@@ -64,7 +64,7 @@ def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
         "round": ["1", "3"],
         "old": ["1", "draft"],
         "new": ["1", "draft"],
-        **dict.fromkeys(("baseline", "versions", "row"), ["1", "draft"]),
+        **{key: ["1", "draft"] for key in ("baseline", "versions", "row")},
         "dialect": ["mixseek", "english"],
         **dict.fromkeys(("execution", "first", "second"), RUNS),
         "team": ["plain", "wild", "~", StoredNameConverter().to_url(odd.TEAM)],

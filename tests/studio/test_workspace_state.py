@@ -56,7 +56,8 @@ def test_another_version_of_the_followed_set_is_behind_or_ahead(workspace: Works
     assert state.version is not None and state.version.number == 1
     assert state.changed_fields == ("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
     write(workspace, templates("three"))
-    assert (read(workspace).kind, read(workspace).title, read(workspace).is_ahead) == ("behind", "Ahead", True)
+    ahead = read(workspace)
+    assert (ahead.kind, ahead.title, ahead.is_ahead) == ("behind", "Ahead", True)
 
 
 def test_a_version_of_another_set_says_so(workspace: Workspace, person: User) -> None:
