@@ -50,9 +50,14 @@ def run_list(request: HttpRequest) -> HttpResponse:
     form = clean_or_refuse(RunSearchForm, request.GET)
     wanted = RunFilter(form["q"], form["state"] or None)
     workspaces = by_latest_write(Workspace.objects.filter(archived=False))
+    shown, later = workspaces[:SECTIONS_AT_ONCE], workspaces[SECTIONS_AT_ONCE:]
+    by_workspace = newest_runs(shown, RUNS_PER_SECTION, timezone.now(), wanted)
     context = {
-        "by_workspace": newest_runs(workspaces[:SECTIONS_AT_ONCE], RUNS_PER_SECTION, timezone.now(), wanted),
-        "later": workspaces[SECTIONS_AT_ONCE:],
+        "by_workspace": by_workspace,
+        "later": later,
+        # Said once; a workspace that could not be read, or not yet, has a sentence of its own.
+        "nothing_matches": bool(wanted and shown and not later)
+        and not any(runs.executions or runs.problem or runs.first_copy for _workspace, runs in by_workspace),
         "q": form["q"],
         "state": form["state"],
         "states": STATES.items(),

@@ -30,7 +30,9 @@ def main() -> None:
     if chromium is None:
         sys.exit(f"There is no Chromium: {HOW_TO_GET_IT}.")
     with tempfile.TemporaryDirectory() as data, sync_playwright() as playwright:
-        studio = Studio(Path(data) / "prompt-studio" / "data", "--port", "0", STUDIO_DEBUG="1" if folder else "0")
+        studio = Studio(
+            Path(data) / "prompt-studio" / "data", "--port", "0", STUDIO_DEBUG="1" if folder else "0"
+        )
         browser = playwright.chromium.launch(executable_path=chromium, args=ARGUMENTS)
         try:
             if folder:

@@ -94,12 +94,15 @@ def test_axe_finds_nothing_on_the_page_of_every_component(page: Page, settings: 
 def test_no_page_scrolls_sideways(page: Page, watch: Watch, width: int) -> None:
     watch.expect(400, 404)
     page.set_viewport_size({"width": width, "height": 800})
-    wide = []
+    wide, found = [], []
     for path in PAGES:
         page.goto(path)
+        if width == 360:
+            # What a small screen leaves out must still have a name.
+            found += findings(page)
         if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
             wide.append(path)
-    assert wide == []
+    assert (wide, found) == ([], [])
 
 
 def test_paper_shows_the_content_alone(page: Page) -> None:

@@ -73,6 +73,8 @@ def test_search_finds_two_japanese_characters_and_says_where_nothing_matches(
     assert "社内規程の検索" in page and "No run here matches." in page
     one = text(signed_in, "/workspaces/research/runs/?q=規程")
     assert 0 < rows(one) < 13 and 'value="規程"' in one
+    nowhere = text(signed_in, "/runs/?q=zzz")
+    assert nowhere.count("No run matches") == 1 and "No run here matches." not in nowhere
     none = text(signed_in, "/workspaces/research/runs/?q=zzz")
     assert "No run matches" in none and 'href="/workspaces/research/runs/"' in none
     part = text(signed_in, "/workspaces/research/runs/?q=規程", **HTMX | {"HX-Target": "runs"})
