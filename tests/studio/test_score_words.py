@@ -53,7 +53,7 @@ def test_a_confidence_is_a_share_where_it_is_one(share: float | None, written: s
 
 
 @pytest.mark.parametrize(
-    ("seconds", "english", "japanese"),
+    ("seconds", "in_english", "in_japanese"),
     [
         (4.26, "4.3 s", "4.3秒"),
         (59, "59 s", "59秒"),
@@ -61,10 +61,10 @@ def test_a_confidence_is_a_share_where_it_is_one(share: float | None, written: s
         (7260, "2 h 1 min", "2時間1分"),
     ],
 )
-def test_a_length_of_time_has_two_units_at_most(seconds: float, english: str, japanese: str) -> None:
-    assert took(timedelta(seconds=seconds)) == english
+def test_a_length_of_time_has_two_units_at_most(seconds: float, in_english: str, in_japanese: str) -> None:
+    assert took(timedelta(seconds=seconds)) == in_english
     with translation.override("ja"):
-        assert took(timedelta(seconds=seconds)) == japanese
+        assert took(timedelta(seconds=seconds)) == in_japanese
 
 
 def test_a_text_is_shown_to_the_byte() -> None:
