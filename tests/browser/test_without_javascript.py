@@ -38,7 +38,7 @@ def test_language_and_theme_are_forms(plain: Page) -> None:
 
 def test_a_file_is_uploaded_looked_at_and_taken_into_the_editor(plain: Page, server: str) -> None:
     plain.goto("/prompts/import/")
-    text = "[prompt_builder]\nteam_user_prompt = \"\"\"\n{{ user_prompt }}\n{{ nobody }}\n\"\"\"\n"
+    text = '[prompt_builder]\nteam_user_prompt = """\n{{ user_prompt }}\n{{ nobody }}\n"""\n'
     file = {"name": "mine.toml", "mimeType": "text/plain", "buffer": text.encode()}
     plain.get_by_label("File").set_input_files(file)
     plain.get_by_role("button", name="Look at it").click()

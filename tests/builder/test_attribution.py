@@ -84,6 +84,7 @@ def found(played: Played, number: int, candidates: list[Candidate], jail: JailPo
     return attribute(run.rounds, run.task, candidates, jail)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(10))
 def test_every_round_is_traced_to_the_template_that_made_it(
     played: Played, candidates: list[Candidate], jail: JailPool, number: int

@@ -134,6 +134,7 @@ def test_check_reports_a_missing_field(run: Run, tmp_path: Path) -> None:
     assert f"{path}:6:1: warning: Unknown key: prompt_builder.evaluator_prompt" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolated", [(), ("--isolated",)])
 def test_check_of_broken_toml_names_the_line(run: Run, tmp_path: Path, isolated: tuple[str, ...]) -> None:
     path = prompt_file(tmp_path, "team_user_prompt =", "team_user_prompt")
@@ -186,6 +187,7 @@ def test_check_takes_several_files_and_stdin(run: Run, tmp_path: Path) -> None:
     assert [line.split(": ")[0] for line in out.splitlines()] == [f"{first}:4:4", "<stdin>:8:4"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolated", [(), ("--isolated",)])
 def test_check_of_a_missing_file_keeps_the_findings_of_the_others(
     run: Run, tmp_path: Path, isolated: tuple[str, ...]
@@ -396,6 +398,7 @@ def test_age_of_an_earlier_copy_is_told(run: Run, tmp_path: Path) -> None:
     assert err.startswith("warning: What is shown is ")
 
 
+@pytest.mark.slow
 def test_context_piped_into_render_is_what_was_delivered(run: Run, played: Path) -> None:
     """Every third of the stored rounds of the finished runs, under the file that they ran."""
     with AggregationStore(played) as store:
@@ -459,6 +462,7 @@ def process(*arguments: str | Path, **options: Any) -> subprocess.CompletedProce
     )
 
 
+@pytest.mark.slow
 def test_no_colours_in_a_pipe_and_utf8_whatever_the_locale(tmp_path: Path) -> None:
     path = prompt_file(tmp_path, "# タスク", "# タスク {{ 順位 }}")
     done = process("check", path, env={**os.environ, "LC_ALL": "C", "PYTHONUTF8": "0"})
@@ -467,6 +471,7 @@ def test_no_colours_in_a_pipe_and_utf8_whatever_the_locale(tmp_path: Path) -> No
     assert b"\x1b" not in done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_reader_that_leaves_early_causes_no_traceback(tmp_path: Path) -> None:
     long = tmp_path / "long"
     long.write_text("".join(f"line {number}\n" for number in range(20_000)))

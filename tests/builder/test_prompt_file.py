@@ -78,6 +78,7 @@ def test_a_wrong_type_is_refused_with_its_line(text: str, sentence: str) -> None
         read(text.encode(), "f.toml")
 
 
+@pytest.mark.slow
 def test_many_unknown_keys_are_read_in_reasonable_time() -> None:
     lines = "".join(f"key{at} = 1\n" for at in range(30_000))
 

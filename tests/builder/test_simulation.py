@@ -25,6 +25,7 @@ def _rows(workspace: Path, sql: str, *parameters: object) -> list[tuple[Any, ...
         return connection.execute(sql, list(parameters)).fetchall()
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_workspace(tmp_path: Path) -> None:
     for name in ("one", "two", "other"):
         simulate(tmp_path / name, [RUN], seed=1 if name != "other" else 2)
@@ -55,6 +56,7 @@ def test_a_second_call_adds_to_the_workspace(tmp_path: Path) -> None:
     assert (tmp_path / "configs" / "prompt_builder.toml").read_bytes() == prompt_file
 
 
+@pytest.mark.slow
 def test_a_completed_run_fills_every_table(tmp_path: Path) -> None:
     (execution,) = simulate(tmp_path, [RUN])
     counts = [_rows(tmp_path, f"SELECT count(*) FROM {table}")[0][0] for table in TABLES]
@@ -126,6 +128,7 @@ def test_ties_occur_where_they_are_asked_for(tmp_path: Path) -> None:
     assert all(score % 10 == 0 for (score,) in best)
 
 
+@pytest.mark.slow
 def test_a_shift_moves_the_mean_of_the_scores(tmp_path: Path) -> None:
     runs = [replace(RUN, started_at=START + timedelta(days=day), shift=10.0 * (day % 2)) for day in range(20)]
     ids = simulate(tmp_path, runs)

@@ -457,6 +457,7 @@ def exit_code(work: Callable[..., None], *args: object) -> int | None:
     return child.exitcode
 
 
+@pytest.mark.slow
 def test_a_file_that_may_not_grow_leaves_the_old_one(file: Path) -> None:
     assert exit_code(write_with_small_files_only, file) == 0
     assert (file.read_bytes(), names(file)) == (OLD, ["prompt_builder.toml"])
@@ -501,6 +502,7 @@ def write_where_nobody_may(path: Path) -> None:
     sys.exit(put(path).owner_kept is not (state.owner_warning is None))
 
 
+@pytest.mark.slow
 def test_the_receipt_agrees_with_the_warning_about_the_owner(shared: Path) -> None:
     shared.parent.chmod(0o777)
 

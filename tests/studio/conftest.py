@@ -24,7 +24,7 @@ from tests.studio.odd_workspace import make_odd_workspace
 
 
 @pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
+def begins_in_english() -> Iterator[None]:
     """A request in Japanese leaves its language to the thread; each test begins in English."""
     with translation.override("en"):
         yield

@@ -89,6 +89,7 @@ def test_each_run_is_traced_to_its_version_and_examined_once(
     assert RoundResult.objects.filter(run=result, found=Found.EXACT, score__isnull=False).count() == 6
 
 
+@pytest.mark.slow
 def test_a_round_that_two_versions_explain_is_decided_by_the_others(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -101,6 +102,7 @@ def test_a_round_that_two_versions_explain_is_decided_by_the_others(
     assert Counter(rounds) == {(1, "several"): 2, (2, "several"): 2, (3, "exact"): 2}
 
 
+@pytest.mark.slow
 def test_versions_with_the_same_team_template_cannot_be_told_apart(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -123,6 +125,7 @@ def test_a_file_untouched_since_before_the_run_tells_them_apart(
     assert RunResult.objects.get(workspace=workspace).basis == Basis.FILE
 
 
+@pytest.mark.slow
 def test_a_hand_edit_is_near_its_version_until_it_becomes_one(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -148,6 +151,7 @@ def test_what_versions_explain_is_not_examined_again_for_newer_ones(
     assert attribute_workspace(workspace, timezone.now()).runs == 0
 
 
+@pytest.mark.slow
 def test_a_run_under_way_is_examined_as_it_goes_on(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -168,6 +172,7 @@ def test_a_database_that_cannot_be_read_is_told(workspace: Workspace) -> None:
     assert attribute_workspace(workspace, timezone.now()).problem is not None
 
 
+@pytest.mark.slow
 def test_with_the_jail_stopped_nothing_is_kept_and_the_reason_is_told(
     workspace: Workspace,
     prompt_set: PromptSet,
@@ -183,6 +188,7 @@ def test_with_the_jail_stopped_nothing_is_kept_and_the_reason_is_told(
     assert result.problem is not None and not RunResult.objects.exists()
 
 
+@pytest.mark.slow
 def test_the_command_examines_every_workspace_and_says_what_it_did(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -195,6 +201,7 @@ def test_the_command_examines_every_workspace_and_says_what_it_did(
         call_command("attribute", "nowhere")
 
 
+@pytest.mark.slow
 def test_the_watch_examines_only_what_has_changed(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:

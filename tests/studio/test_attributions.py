@@ -34,6 +34,7 @@ def words(client: Client, name: str, *args: object) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", told).split())
 
 
+@pytest.mark.slow
 def test_a_run_that_was_not_examined_says_that_it_will_be(
     workspace: Workspace, traced: TracedRuns, signed_in: Client
 ) -> None:
@@ -82,6 +83,7 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
         assert told in page
 
 
+@pytest.mark.slow
 def test_a_round_that_its_runs_version_does_not_give_shows_what_differs(
     workspace: Workspace, traced: TracedRuns, signed_in: Client
 ) -> None:
@@ -115,6 +117,7 @@ def test_versions_that_cannot_be_told_apart_say_in_what_they_differ(workspace: W
     assert Apart.of([plain, plain]) == Apart(True)
 
 
+@pytest.mark.slow
 def test_in_japanese(workspace: Workspace, traced: TracedRuns, signed_in: Client) -> None:
     examine(workspace)
     signed_in.cookies["studio-language"] = "ja"

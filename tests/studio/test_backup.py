@@ -218,6 +218,7 @@ def test_up_to_date_database_is_left_alone(data_folder: Path) -> None:
     assert not (data_folder / "backups").exists()
 
 
+@pytest.mark.slow
 def test_older_database_is_backed_up_and_then_migrated(data_folder: Path) -> None:
     User.objects.create(username="akira")
     call_command("migrate", "sessions", "zero", verbosity=0)

@@ -126,6 +126,7 @@ def test_a_page_that_is_open_gets_the_rows_alone(
     assert part.count("<tr") == 37 and "<html" not in part and "line 36" in part and "line 37" not in part
 
 
+@pytest.mark.slow
 def test_very_many_changed_lines_come_in_pieces(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:

@@ -72,6 +72,7 @@ def test_a_context_can_belong_to_one_set(signed_in: Client) -> None:
     assert SampleContext.objects.get().prompt_set == mine
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "field", "english", "japanese"),
     [

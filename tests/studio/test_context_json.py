@@ -27,6 +27,7 @@ def test_a_context_is_made_by_pasting_json(signed_in: Client) -> None:
     assert "delivered_at" not in made.data and "store" not in made.data
 
 
+@pytest.mark.slow
 def test_what_the_builder_prints_can_be_pasted(demo: Any, signed_in: Client, capsysbinary: Any) -> None:
     from builder.__main__ import main
     from builder.dialect import MIXSEEK

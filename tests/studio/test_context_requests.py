@@ -109,6 +109,7 @@ def odd_answers(client: Client, number: int) -> list[str]:
     return wrong
 
 
+@pytest.mark.slow
 def test_nothing_that_is_sent_is_a_server_error(signed_in: Client) -> None:
     make_context("c", rounds=2)
     signed_in.raise_request_exception = False

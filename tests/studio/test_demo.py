@@ -4,6 +4,7 @@ import tomllib
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
 from django.contrib.auth.models import User
 
 from builder.check import check
@@ -124,6 +125,7 @@ def test_stored_prompts_are_what_the_stories_versions_give(demo: Path) -> None:
     assert openings == {"# ユーザから指定されたタスク", "---"}
 
 
+@pytest.mark.slow
 def test_a_start_that_was_killed_halfway_is_made_good(db: None, tmp_path: Path) -> None:
     half = tmp_path / "demo" / ".research.new"
     half.mkdir(parents=True)

@@ -215,6 +215,7 @@ def test_a_kept_edit_goes_to_the_set_that_the_workspace_follows(
     assert kept is not None and kept.prompt_set == other
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "found",
     [b"not [ toml", b"\xef\xbb\xbf[prompt_builder]\n", b"\xff\xfe", b"prompt_builder = 1\n"],

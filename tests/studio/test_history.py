@@ -289,6 +289,7 @@ def test_odd_searches_get_an_answer(
     assert signed_in.get(f"/prompts/set/?{query}").status_code == status
 
 
+@pytest.mark.slow
 def test_a_search_asks_the_same_number_of_times_in_few_and_many_versions(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:
@@ -308,6 +309,7 @@ def test_a_search_asks_the_same_number_of_times_in_few_and_many_versions(
     assert [queries(search) for search in searches] == few
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 def test_versions_from_before_the_index_are_entered_by_the_migration() -> None:
     person = User.objects.create_user("yuki")

@@ -227,6 +227,7 @@ def test_errors_have_the_lines_of_the_file_and_of_the_template(
     assert status == 422 and "is not a variable" in page and PromptVersion.objects.count() == 1
 
 
+@pytest.mark.slow
 def test_what_fails_in_a_sample_context_cannot_become_a_version(
     signed_in: Client, prompt_set: PromptSet
 ) -> None:

@@ -30,6 +30,7 @@ def left(db: None, settings: Any, tmp_path: Path) -> Workspace:
     )
 
 
+@pytest.mark.slow
 def test_no_page_of_runs_shows_it(signed_in: Client, left: Workspace, tmp_path: Path) -> None:
     known = tmp_path / "root" / "known"
     shutil.copytree(tmp_path / "elsewhere", known)

@@ -86,6 +86,7 @@ def test_a_very_long_text_is_shown_as_it_is() -> None:
     assert html.startswith("<pre># &lt;x&gt;\n") and "<h4>" not in html
 
 
+@pytest.mark.slow
 def test_a_short_text_cannot_make_a_table_of_megabytes() -> None:
     small = "|a|b|\n|-|-|\n" + "|1|2|\n" * 1_000
     assert markdown(small).count("<td") == 2_000

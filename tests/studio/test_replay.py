@@ -72,6 +72,7 @@ def test_the_version_that_a_run_was_made_with_gives_exactly_what_was_sent(
         assert "4 of 4 prompts are the same" in table
 
 
+@pytest.mark.slow
 def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     traced: TracedRuns, workspace: Workspace, person: User, signed_in: Client
 ) -> None:
@@ -153,6 +154,7 @@ def test_a_whole_run_is_a_table_and_a_file(
     assert {each["state"] for each in told} == {"same"}
 
 
+@pytest.mark.slow
 def test_the_task_of_a_run_under_way_is_read_out_of_its_prompts_or_asked_for(
     traced: TracedRuns, workspace: Workspace, signed_in: Client
 ) -> None:
@@ -194,6 +196,7 @@ def test_another_set_is_chosen_with_its_own_newest_version(
     assert "was=" not in "".join(re.findall(r'<a class="tag" href="([^"]*)"', page))
 
 
+@pytest.mark.slow
 def test_rounds_of_odd_names_and_rows_are_replayed_or_say_why_not(
     odd_one: Workspace, traced: TracedRuns, workspace: Workspace, signed_in: Client, settings: object
 ) -> None:

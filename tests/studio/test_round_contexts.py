@@ -69,6 +69,7 @@ def test_a_saved_round_gives_the_delivered_prompt_to_the_byte(
     assert pool().render("team", template, values, MIXSEEK) == sent
 
 
+@pytest.mark.slow
 def test_a_second_copy_is_proposed_another_name_and_a_taken_one_is_refused(
     store: AggregationStore, signed_in: Client
 ) -> None:
@@ -99,6 +100,7 @@ def test_the_task_of_a_running_execution_is_read_out_of_its_prompt(
     assert run.user_prompt is None
 
 
+@pytest.mark.slow
 def test_a_task_that_nobody_can_tell_is_asked_for(store: AggregationStore, signed_in: Client) -> None:
     run, before = run_in(store, "running"), SampleContext.objects.count()
     workspace = Workspace.objects.get(slug="research")

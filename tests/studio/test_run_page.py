@@ -91,6 +91,7 @@ def test_ties_stand_in_either_order(signed_in: Client, tmp_path: Path) -> None:
     assert signed_in.get("/workspaces/mine/runs/tie/?order=other").status_code == 400
 
 
+@pytest.mark.slow
 def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> None:
     (execution,) = simulate(
         tmp_path, [Run(TASKS["ja"][0], timezone.now() - timedelta(minutes=3), state="running", rounds=4)]

@@ -117,6 +117,7 @@ def test_the_evaluator_and_the_judgment_are_tried_too(prompt_set: PromptSet, per
     ]
 
 
+@pytest.mark.slow
 def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
     prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
 ) -> None:
@@ -129,6 +130,7 @@ def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
     assert Draft.objects.get().team_user_prompt == text
 
 
+@pytest.mark.slow
 def test_a_limit_met_by_the_check_itself_is_a_finding(
     prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,6 +17,9 @@ import pytest
 
 from tests.studio_process import Studio
 
+# Each test starts processes and waits for them.
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -71,6 +71,7 @@ def test_a_team_is_followed_from_run_to_run(store: AggregationStore, signed_in: 
     assert signed_in.get(reverse("team-detail", args=["research", "nobody"])).status_code == 404
 
 
+@pytest.mark.slow
 def test_scores_have_quartiles_a_chart_and_the_numbers_beside_it(
     store: AggregationStore, signed_in: Client
 ) -> None:
@@ -99,6 +100,7 @@ def expect_scores(store: AggregationStore, signed_in: Client, query: str) -> Non
     assert groups and key in groups[0]
 
 
+@pytest.mark.slow
 def test_two_runs_are_picked_and_compared_the_older_first(store: AggregationStore, signed_in: Client) -> None:
     newer, older = (each.execution_id for each in store.executions(state="completed", limit=2))
     pick = reverse("run-compare-pick", args=["research"])

@@ -265,6 +265,7 @@ def test_a_history_without_runs_has_no_columns_for_them(signed_in: Client, promp
     assert "Mean best score" not in page and "How this is computed" not in page
 
 
+@pytest.mark.slow
 def test_the_scores_page_splits_where_the_ruler_changed(signed_in: Client, told: PromptSet) -> None:
     page = signed_in.get("/prompts/set/scores/").content.decode()
     assert "Different rulers: v3 is not compared with v2." in page

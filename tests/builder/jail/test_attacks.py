@@ -33,6 +33,7 @@ def test_a_check_is_no_attack(pool: JailPool) -> None:
     assert isinstance(pool.check("team", text * 20), list)
 
 
+@pytest.mark.slow
 def test_what_the_gate_refuses_is_refused_inside_with_its_line(pool: JailPool, values: Values) -> None:
     for text in (text for texts in ATTACKS.values() for text in texts):
         examination = pool.examine("team", text, values)

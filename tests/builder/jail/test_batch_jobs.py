@@ -35,6 +35,7 @@ def test_contexts_reach_lines_together(jail: JailPool) -> None:
     assert jail.coverage("team", TEXT, at(1, 2), MIXSEEK).unreached == frozenset()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", [FORBIDDEN, "{% if %}", ENDLESS])
 def test_a_text_that_is_refused_or_stopped_reaches_nothing(jail: JailPool, text: str) -> None:
     assert jail.coverage("team", text, at(1), MIXSEEK) == Coverage()

@@ -73,6 +73,7 @@ def outcome(job: Callable[[], str]) -> str:
         return failure.text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("argument", ["", "(9)", "('a')"])
 @pytest.mark.parametrize("value", ["user_prompt", "[3, 1]", "1.5", "{'a': 1}"])
 def test_every_filter_does_behind_the_lock_what_it_does_outside(
@@ -145,6 +146,7 @@ def test_an_examination_tells_a_failure_and_its_line(pool: JailPool, values: Val
     assert examination.failure.line == 2 and examination.text is None
 
 
+@pytest.mark.slow
 def test_an_examination_tells_the_limit_and_its_line(pool: JailPool, values: Values) -> None:
     lines = []
     for _ in range(5):
@@ -223,6 +225,7 @@ def test_a_file_has_the_same_problems_as_without_the_jail(pool: JailPool, data: 
     assert pool.check_file(data, "f") == file_check.check_file(data, "f") != []
 
 
+@pytest.mark.slow
 def test_a_file_of_very_many_keys_is_told_in_few_words(pool: JailPool) -> None:
     """Each a finding, they would be more than a worker may answer."""
     data = b"".join(b"key_%d = 1\n" % number for number in range(60_000))
@@ -231,6 +234,7 @@ def test_a_file_of_very_many_keys_is_told_in_few_words(pool: JailPool) -> None:
     assert "50000 more unknown keys" in found[-1].text() and found[-1].line == 10_001
 
 
+@pytest.mark.slow
 def test_a_file_that_meets_a_limit_is_not_told_about_loops() -> None:
     with JailPool(size=1, spares=0, limits=Limits(file_time=0.2)) as own:
         data = b"".join(b"key_%d = [[1], [2], {a = 1}]\n" % number for number in range(40_000))
@@ -242,6 +246,7 @@ def test_a_file_that_meets_a_limit_is_not_told_about_loops() -> None:
 # --- batches -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_texts_from_one_are_compared_as_without_the_jail(pool: JailPool) -> None:
     texts = ("one\ntwo\n三\nfour", "one\nmine\n三\nfour\n", "one\ntheirs\n三\nfour")
     assert pool.compare_three(*texts, owner="a") == compare_three(*texts)
@@ -305,6 +310,7 @@ def test_many_threads_each_get_their_own_answer(pool: JailPool, values: Values) 
         assert list(threads.map(job, range(400))) == [str(number) for number in range(400)]
 
 
+@pytest.mark.slow
 def test_what_happened_is_counted(values: Values) -> None:
     with JailPool(size=1, spares=1, limits=Limits(time=0.3)) as pool:
         pool.render("team", "a", values)

@@ -17,6 +17,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(JSON, st.integers(1, 9))
 def test_what_is_packed_comes_out_again_however_it_is_cut(value: object, step: int) -> None:
     frames = Frames(cap=1_000_000)

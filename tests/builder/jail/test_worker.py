@@ -106,6 +106,7 @@ def test_output_is_limited_and_the_worker_goes_on(values: Values) -> None:
         assert pool.stats().workers_started == started and pool.stats().kills == 0
 
 
+@pytest.mark.slow
 def test_a_crash_is_a_clear_error_and_a_new_worker(values: Values) -> None:
     text = (
         "{% set ns = namespace(x=()) %}{% for i in range(60000) %}{% set ns.x = (ns.x,) %}{% endfor %}"

@@ -123,6 +123,7 @@ def test_a_distribution_is_that_of_the_scores(
     assert all(one.high == other.low for one, other in zip(found.bins, found.bins[1:], strict=False))
 
 
+@pytest.mark.slow
 def test_the_edges_are_numbers_a_person_would_choose(played: Played, open_store: Open) -> None:
     cases = [
         ([50.0], [50, 51]),

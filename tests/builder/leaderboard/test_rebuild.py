@@ -26,6 +26,7 @@ def _rendered(template: str, values: Mapping[str, str | int]) -> str:
     return render("team", template, dict(values), MIXSEEK)
 
 
+@pytest.mark.slow
 def test_every_stored_round_renders_to_what_was_delivered(played: Played, open_store: Open) -> None:
     store = open_store(played.path, dialect=MIXSEEK)
     ways: Counter[str] = Counter()

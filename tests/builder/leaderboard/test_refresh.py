@@ -99,6 +99,7 @@ def test_the_first_reader_waits_as_long_as_its_patience(played: Played, open_sto
     assert len(open_store(played.path, background_bytes=0, patience=60.0).executions()) == 5
 
 
+@pytest.mark.slow
 def test_the_last_good_copy_is_shown_at_once_while_a_new_one_is_made(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
@@ -116,6 +117,7 @@ def test_the_last_good_copy_is_shown_at_once_while_a_new_one_is_made(
     assert not store.freshness().stale
 
 
+@pytest.mark.slow
 def test_a_copy_from_before_this_process_is_shown_at_once(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch, database: Path
 ) -> None:
@@ -146,6 +148,7 @@ def test_a_large_copy_keeps_nobody_elses_page(
     assert slowly.copies == 1
 
 
+@pytest.mark.slow
 def test_who_waits_for_another_process_sees_how_far_that_one_is(
     played: Played, database: Path, cache: Path, open_store: Open
 ) -> None:
@@ -240,6 +243,7 @@ def test_a_broken_file_is_not_copied_for_every_reader(
     assert (failed.state, isinstance(failed.error, NotADatabase)) == ("failed", True)
 
 
+@pytest.mark.slow
 def test_a_failed_refresh_says_why_and_shows_the_last_good_copy(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

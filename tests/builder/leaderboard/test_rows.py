@@ -89,6 +89,7 @@ def test_a_prompt_with_attachments_is_its_text() -> None:
     assert (delivered.text, delivered.timestamp) == ("before after", None)
 
 
+@pytest.mark.slow
 def test_rows_that_no_prompt_could_have_been_made_from_are_refused(played: Played, open_store: Open) -> None:
     _write(played, "UPDATE execution_summary SET user_prompt = ' '")
     with pytest.raises(ContextError, match="user_prompt cannot be empty"):

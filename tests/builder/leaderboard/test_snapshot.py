@@ -150,6 +150,7 @@ def test_a_writer_starts_while_the_store_is_in_use(database: Path, open_store: O
         assert writer.stop() == 0
 
 
+@pytest.mark.slow
 def test_rows_that_stand_only_in_the_log_are_seen(database: Path, open_store: Open) -> None:
     with writing(database, pause=30) as writer:
         writer.wait_for(1)
@@ -157,6 +158,7 @@ def test_rows_that_stand_only_in_the_log_are_seen(database: Path, open_store: Op
         assert [entry.total_rounds for entry in open_store(database).ranking(EXECUTION)] == [1]
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_had_committed_is_seen(database: Path, open_store: Open) -> None:
     with writing(database, pause=0.0) as writer:
         writer.wait_for(20)
@@ -235,6 +237,7 @@ def test_threads_may_ask_at_once(played: Played, open_store: Open) -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_a_forked_child_opens_its_own(played: Played, open_store: Open) -> None:
     program = (
         "import os, sys; from pathlib import Path; from builder.leaderboard import AggregationStore\n"
