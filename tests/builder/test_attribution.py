@@ -111,6 +111,7 @@ def test_a_template_that_differs_by_one_character_is_never_taken_for_another(
     assert {each.stored.round_number for each in rounds if each.matches} == {1}
 
 
+@pytest.mark.slow
 def test_a_run_under_way_gives_its_task_away(
     played: Played, candidates: list[Candidate], jail: JailPool
 ) -> None:

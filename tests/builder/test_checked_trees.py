@@ -57,6 +57,7 @@ def test_a_checked_tree_gives_the_code_of_its_text(text: str) -> None:
     assert code(accepted(text).tree) == code(text)
 
 
+@pytest.mark.slow
 def test_checked_trees_of_many_templates_give_the_code_of_their_texts() -> None:
     assert_same_code_from_grammar(0, 60)
 

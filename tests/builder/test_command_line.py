@@ -209,6 +209,7 @@ def test_check_ends_a_finding_before_its_advice(run: Run, tmp_path: Path) -> Non
 # --- render ------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("isolated", [(), ("--isolated",)])
 def test_render_prints_the_prompt_and_not_a_byte_more(
     run: Run, workspace: Path, isolated: tuple[str, ...]
@@ -345,6 +346,7 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return play_small_workspace(tmp_path_factory.mktemp("played"))
 
 
+@pytest.mark.slow
 def test_leaderboard_lists_executions_and_ranks_one(run: Run, played: Path) -> None:
     code, out, _ = run("leaderboard", played, "--format", "json")
     executions = json.loads(out)
@@ -377,6 +379,7 @@ def test_leaderboard_of_an_unknown_execution_says_so(run: Run, played: Path) -> 
     assert (code, out, err) == (1, "", "error: There is no execution `mistyped` in this database.\n")
 
 
+@pytest.mark.slow
 def test_leaderboard_names_what_the_database_lacks_and_shows_the_rest(run: Run, tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "mixseek.db")) as connection:
         for statement in DDL:
@@ -387,6 +390,7 @@ def test_leaderboard_names_what_the_database_lacks_and_shows_the_rest(run: Run, 
     assert out.startswith("execution_id")
 
 
+@pytest.mark.slow
 def test_age_of_an_earlier_copy_is_told(run: Run, tmp_path: Path) -> None:
     workspace = play_small_workspace(tmp_path)
     listed = run("leaderboard", workspace)
@@ -414,6 +418,7 @@ def test_context_piped_into_render_is_what_was_delivered(run: Run, played: Path)
         assert run(*command, stdin=given)[1] == prompt.text
 
 
+@pytest.mark.slow
 def test_context_for_the_judgment_holds_the_round_itself(run: Run, played: Path) -> None:
     done = json.loads(run("leaderboard", played, "--format", "json")[1])
     execution = next(each["execution_id"] for each in done if each["state"] == "completed")

@@ -54,6 +54,7 @@ def test_a_prompt_without_the_landmarks_is_ruled_out(text: str, prompt: str, may
     assert landmarks(text, MIXSEEK).stand_in(prompt) is may_have
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dialect", [MIXSEEK, CONTRACT], ids=lambda dialect: dialect.name)
 def test_a_template_is_never_ruled_out_for_its_own_prompt(dialect: Dialect) -> None:
     made = 0

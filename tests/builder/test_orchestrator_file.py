@@ -24,6 +24,7 @@ def test_a_name_that_is_no_string_is_refused_with_its_line() -> None:
     assert str(found.value) == "o.toml, line 3: prompt_builder_config must be a string, but is a TOML integer"
 
 
+@pytest.mark.slow
 def test_the_jail_answers_the_same() -> None:
     with JailPool(size=0, spares=0, batch_size=1) as pool:
         assert pool.named_prompt_file(NAMING, "o.toml") == NamedFile("configs/own.toml", 4)

@@ -25,6 +25,7 @@ def test_importing_the_package_loads_none_of_its_rooms() -> None:
     assert done.stdout == "[]\n"
 
 
+@pytest.mark.slow
 def test_contexts_and_builder_come_without_duckdb() -> None:
     code = "import sys; from builder import RoundState, UserPromptBuilder; print('duckdb' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

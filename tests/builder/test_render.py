@@ -157,6 +157,7 @@ def test_template_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert compiled == [template]
 
 
+@pytest.mark.slow
 def test_cache_stays_small() -> None:
     for number in range(rendering.CACHED_TEMPLATES + 20):
         render("team", f"{number}", {})
@@ -216,6 +217,7 @@ def test_capped_render_names_the_memory_limit(monkeypatch: pytest.MonkeyPatch) -
     assert failure.value.limit == "memory"
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_or_opened_once_the_module_is_there() -> None:
     """A worker that has locked itself up could not do it any more."""
     program = """

@@ -21,6 +21,7 @@ def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, simulate(folder, [Run("要件を整理してください。", START, rounds=3)], seed=5)[0]
 
 
+@pytest.mark.slow
 def test_a_context_has_the_earlier_rounds_the_ranking_and_the_rank(
     stored: tuple[Path, str], tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def test_accepted_names_have_a_value_in_every_branch_of_ten_thousand_templates(p
     accepted_and_rendered_every_way(seed + (part << 33))
 
 
+@pytest.mark.slow
 def test_generator_is_neither_tame_nor_hopeless() -> None:
     counts = Counter(accepted_and_rendered_every_way(seed) for seed in range(60))
     assert counts[True] > 15

@@ -37,6 +37,7 @@ def test_the_same_seed_gives_the_same_workspace(tmp_path: Path) -> None:
         assert contents[0] != contents[2]
 
 
+@pytest.mark.slow
 def test_a_run_before_it_changes_nothing_about_a_run(tmp_path: Path) -> None:
     later = replace(RUN, task=TASKS["en"][0])
     alone = simulate(tmp_path / "alone", [RUN, later])
@@ -44,6 +45,7 @@ def test_a_run_before_it_changes_nothing_about_a_run(tmp_path: Path) -> None:
     assert alone[1] == changed[1]
 
 
+@pytest.mark.slow
 def test_a_second_call_adds_to_the_workspace(tmp_path: Path) -> None:
     first = simulate(tmp_path, [RUN])
     prompt_file = (tmp_path / "configs" / "prompt_builder.toml").read_bytes()
@@ -99,6 +101,7 @@ def _first_parts(workspace: Path) -> list[list[dict[str, Any]]]:
     return [json.loads(row[0])[0]["parts"] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system_prompt", [True, False])
 def test_conversations_have_the_shape_of_pydantic_ai(system_prompt: bool, tmp_path: Path) -> None:
     simulate(tmp_path, [replace(RUN, system_prompt=system_prompt)])
@@ -138,6 +141,7 @@ def test_a_shift_moves_the_mean_of_the_scores(tmp_path: Path) -> None:
     assert shifted - plain == pytest.approx(10, abs=3)
 
 
+@pytest.mark.slow
 def test_teams_get_better_over_their_rounds(tmp_path: Path) -> None:
     simulate(tmp_path, [replace(RUN, started_at=START + timedelta(days=day)) for day in range(10)])
     means = [

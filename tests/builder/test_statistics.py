@@ -134,6 +134,7 @@ def paired_runs(chance: random.Random) -> Difference | None:
     return difference(*sides)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("runs", [welch_runs, paired_runs])
 def test_without_an_effect_about_one_in_twenty_looks_like_one(
     runs: Callable[[random.Random], Difference | None],

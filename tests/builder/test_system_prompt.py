@@ -302,6 +302,7 @@ def test_input_cannot_be_changed_and_knows_the_alias() -> None:
         made.mode = "none"  # type: ignore[misc]
 
 
+@pytest.mark.slow
 def test_the_renderer_reads_no_clock_no_platform_and_no_disk() -> None:
     """Every way out is closed before it renders; counting tokens comes later, when somebody asks."""
     code = """

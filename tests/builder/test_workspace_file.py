@@ -595,6 +595,7 @@ def count_together(path: Path, writers: int, times: int) -> int:
     return int(path.read_bytes())
 
 
+@pytest.mark.slow
 def test_two_exporters_at_once_lose_nothing(file: Path) -> None:
     assert count_together(file, 2, 5) == 10
 

@@ -115,6 +115,7 @@ def test_versions_with_the_same_team_template_cannot_be_told_apart(
     assert list(result.candidates.order_by("pk")) == versions
 
 
+@pytest.mark.slow
 def test_a_file_untouched_since_before_the_run_tells_them_apart(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_hand_edit_is_near_its_version_until_it_becomes_one(
     assert attribute_workspace(workspace, timezone.now()).runs == 0
 
 
+@pytest.mark.slow
 def test_what_versions_explain_is_not_examined_again_for_newer_ones(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:

@@ -102,6 +102,7 @@ def test_a_round_that_its_runs_version_does_not_give_shows_what_differs(
     assert attribution_of(workspace, traced.ids["edited"]).why == "no-prompts"
 
 
+@pytest.mark.slow
 def test_what_is_not_the_same_is_never_a_hundred_percent_alike(
     workspace: Workspace, traced: TracedRuns
 ) -> None:

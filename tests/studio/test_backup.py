@@ -65,6 +65,7 @@ def test_sessions_and_links_do_not_travel(tmp_path: Path) -> None:
     assert token.encode() not in content
 
 
+@pytest.mark.slow
 def test_backup_while_others_write_is_of_one_moment(tmp_path: Path) -> None:
     stop = threading.Event()
     written = threading.Event()
@@ -207,6 +208,7 @@ def test_backup_of_the_other_engine_is_refused(tmp_path: Path) -> None:
         check(_rewrite(tmp_path / "one.zip", {"engine": other}))
 
 
+@pytest.mark.slow
 def test_only_the_newest_automatic_copies_are_kept(data_folder: Path) -> None:
     made = [keep_copy("migrate") for _ in range(12)]
     assert sorted((data_folder / "backups").iterdir()) == made[2:]
@@ -231,6 +233,7 @@ def test_older_database_is_backed_up_and_then_migrated(data_folder: Path) -> Non
     assert names() == ["akira"]
 
 
+@pytest.mark.slow
 def test_restoring_an_older_backup_migrates_it(tmp_path: Path) -> None:
     call_command("migrate", "sessions", "zero", verbosity=0)
     User.objects.create(username="akira")

@@ -204,6 +204,7 @@ def test_teams_are_sorted_by_score(signed_in: Client) -> None:
     assert names == ["Alpha", "Beta", "Gamma"]
 
 
+@pytest.mark.slow
 def test_rows_have_an_end(signed_in: Client) -> None:
     many = [str(index) for index in range(MOST_ROWS)]
     page = text(signed_in.post(NEW, round_five(round_history=many, do="add round_history")))

@@ -132,6 +132,7 @@ def test_the_list_asks_the_database_as_often_however_many_there_are(signed_in: C
     assert counts[0] == counts[1]
 
 
+@pytest.mark.slow
 def test_a_long_list_comes_in_pages(signed_in: Client, django_assert_max_num_queries: Any) -> None:
     mine = PromptSet.objects.create(slug="a", name="a", created_at=NOW, changed_at=NOW)
     made = [

@@ -114,6 +114,7 @@ def test_every_version_is_free_of_errors_and_renders_in_every_sample(demo: Path)
                 assert sample.round_context.user_prompt in render(kind, text, values, MIXSEEK)
 
 
+@pytest.mark.slow
 def test_stored_prompts_are_what_the_stories_versions_give(demo: Path) -> None:
     """Each run used one version, so runs can be traced back to versions."""
     with AggregationStore(demo / "demo" / "research", dialect=MIXSEEK, cache_folder=demo / "copies") as store:

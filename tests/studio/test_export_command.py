@@ -47,6 +47,7 @@ def test_a_dry_run_prints_the_difference_and_writes_nothing(workspace: Workspace
     assert path.read_bytes() == file_of(templates("one")) and not Export.objects.exists()
 
 
+@pytest.mark.slow
 def test_what_is_exported(workspace: Workspace, person: User) -> None:
     path = prompt_file(workspace.folder)
     for what, word, label in [

@@ -179,6 +179,7 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     assert content(mine) == file_of(templates("three")) and b"two\n" in content(other)
 
 
+@pytest.mark.slow
 def test_a_hand_edit_is_shown_with_both_ways_out(
     signed_in: Client, mine: Workspace, research: PromptSet
 ) -> None:
@@ -291,6 +292,7 @@ def test_an_undo_after_a_change_is_refused_with_a_sentence(
     assert signed_in.post(address, {"batch": "x"}).status_code == 400
 
 
+@pytest.mark.slow
 def test_the_list_has_every_export_and_pages_through(
     signed_in: Client, exported: Export, other: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -326,6 +328,7 @@ def test_a_page_mends_the_receipt_that_a_crash_left_out(
 # --- what a label offers -----------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_moving_a_label_offers_the_workspaces_that_follow_it(
     signed_in: Client, mine: Workspace, research: PromptSet
 ) -> None:

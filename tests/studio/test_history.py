@@ -199,6 +199,7 @@ def test_notes_belong_to_the_transaction_of_the_version(prompt_set: PromptSet, p
     assert set(HistoryNote.objects.values_list("gram", "block", "numbers")) == kept
 
 
+@pytest.mark.slow
 def test_reindexing_makes_the_same_notes(
     prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -236,6 +237,7 @@ def test_a_search_by_htmx_gets_the_history_alone(
     assert "<mark>順位</mark>" in part and "<html" not in part and 'type="search"' not in part
 
 
+@pytest.mark.slow
 def test_pages_of_a_search_keep_its_words(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
     for at in range(60):
         save(prompt_set, person, f"順位 {at}")

@@ -260,6 +260,7 @@ def jail(one_jail: Counted, monkeypatch: pytest.MonkeyPatch) -> Counted:
     return one_jail
 
 
+@pytest.mark.slow
 def test_what_was_worked_out_once_stands_in_the_page(
     prompt_set: PromptSet, person: User, signed_in: Client, jail: Counted
 ) -> None:
@@ -279,6 +280,7 @@ def test_what_was_worked_out_once_stands_in_the_page(
     assert jail.rendered == 10
 
 
+@pytest.mark.slow
 def test_a_row_that_fails_says_so_and_can_be_asked_again(
     prompt_set: PromptSet, signed_in: Client, jail: Counted
 ) -> None:

@@ -330,6 +330,7 @@ def test_a_newer_preview_of_the_same_tab_takes_the_place_of_one_that_waits(
     assert preview_topic(prompt_set, "team", "a") != preview_topic(prompt_set, "evaluator", "a")
 
 
+@pytest.mark.slow
 def test_the_saved_side_is_rendered_once_for_many_previews(
     prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_set_shows_its_history_newest_first(demo: object, signed_in: Client) -
     assert positions == sorted(positions)
 
 
+@pytest.mark.slow
 def test_a_long_history_comes_in_pages(signed_in: Client, prompt_set: PromptSet, person: User) -> None:
     for base in range(53):
         save(prompt_set, person, base, replace(TEXTS, team_user_prompt=str(base)))

@@ -96,6 +96,7 @@ def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     assert rows is None or "<tbody>" in read(signed_in, rows[1].replace("&amp;", "&"))
 
 
+@pytest.mark.slow
 def test_a_clock_that_a_prompt_shows_only_in_part_is_the_one_that_the_run_had(
     traced: TracedRuns, workspace: Workspace, person: User, signed_in: Client
 ) -> None:

@@ -42,6 +42,7 @@ def proposed(page: str) -> dict[str, str]:
     } | {"prompt_set": ""}
 
 
+@pytest.mark.slow
 def test_a_saved_round_gives_the_delivered_prompt_to_the_byte(
     store: AggregationStore, signed_in: Client
 ) -> None:
@@ -127,6 +128,7 @@ def test_a_task_that_nobody_can_tell_is_asked_for(store: AggregationStore, signe
         (workspace.folder / "aside.toml").rename(workspace.folder / "configs" / "prompt_builder.toml")
 
 
+@pytest.mark.slow
 def test_a_round_that_is_not_handed_in_needs_something_to_judge(
     odd_one: Workspace, signed_in: Client
 ) -> None:
@@ -141,6 +143,7 @@ def test_a_round_that_is_not_handed_in_needs_something_to_judge(
     assert SampleContext.objects.get(name="Other").submission == "c"
 
 
+@pytest.mark.slow
 def test_a_first_round_that_is_not_handed_in_asks_what_to_judge(signed_in: Client, tmp_path: Path) -> None:
     key = RoundKey("first", "plain", "Plain", 1)
     message = {"parts": [{"part_kind": "user-prompt", "content": "p", "timestamp": NOW.isoformat()}]}
@@ -156,6 +159,7 @@ def test_a_first_round_that_is_not_handed_in_asks_what_to_judge(signed_in: Clien
     assert signed_in.post(url, sent | {"task": "a task", "handed_in": "this"}).status_code == 302
 
 
+@pytest.mark.slow
 def test_odd_rows_become_contexts_or_are_refused_with_a_sentence(
     odd_one: Workspace, signed_in: Client
 ) -> None:

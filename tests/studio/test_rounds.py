@@ -74,6 +74,7 @@ def test_a_very_long_submission_is_cut_on_the_page_and_whole_in_the_file(
     assert signed_in.get(f"{url}submission.md").content.decode() == odd.LONG
 
 
+@pytest.mark.slow
 def test_odd_rows_have_their_page(odd_one: Workspace, signed_in: Client) -> None:
     for team, number, said in (
         (odd.TEAM, 3, "The submission is blank."),
@@ -96,6 +97,7 @@ def test_a_round_under_way_says_what_is_not_there_yet(odd_one: Workspace, signed
     assert signed_in.get(address(odd.GOING_ON, "plain", 2, "run-round-submission")).status_code == 404
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_not_found(odd_one: Workspace, signed_in: Client) -> None:
     for place in (
         ("nothing", "plain", 1),

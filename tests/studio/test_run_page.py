@@ -74,6 +74,7 @@ def test_a_run_shows_task_ranking_chart_and_scores(demo: Path, signed_in: Client
     assert "data-live" not in page and "true as of" in page
 
 
+@pytest.mark.slow
 def test_ties_stand_in_either_order(signed_in: Client, tmp_path: Path) -> None:
     with SimulatedDatabase(tmp_path / "mixseek.db") as database:
         for team, rounds in (("a", 1), ("b", 2)):
@@ -114,6 +115,7 @@ def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> N
     assert "<html" not in moved
 
 
+@pytest.mark.slow
 def test_polling_ends_with_the_run(signed_in: Client, tmp_path: Path) -> None:
     run = Run(TASKS["ja"][0], timezone.now() - timedelta(minutes=9))
     (execution,) = simulate(tmp_path, [run])
@@ -147,6 +149,7 @@ def test_every_table_is_a_file(demo: Path, signed_in: Client, table: str) -> Non
     assert len(listed) == len(lines) > 0 and list(listed[0]) == list(lines[0])
 
 
+@pytest.mark.slow
 def test_whatever_the_database_holds_is_shown(odd_one: Workspace, signed_in: Client) -> None:
     page = text(signed_in, reverse("run-detail", args=["odd", odd.EXECUTION]))
     assert "<script>alert" not in page and "&lt;script&gt;" in page
@@ -160,6 +163,7 @@ def test_whatever_the_database_holds_is_shown(odd_one: Workspace, signed_in: Cli
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path", ["nothing/", "%2E%2E/", "~2E~2E/", "~/", "a~zz/", "nothing/teams/x/", "%00/"]
 )
@@ -169,6 +173,7 @@ def test_what_is_not_there_is_a_404(odd_one: Workspace, signed_in: Client, path:
         assert answer.status_code == 404
 
 
+@pytest.mark.slow
 def test_a_missing_table_is_named_and_the_rest_is_shown(
     demo: Path, signed_in: Client, tmp_path: Path
 ) -> None:
@@ -188,6 +193,7 @@ def test_a_missing_table_is_named_and_the_rest_is_shown(
     assert "<code>round_status</code>" in text(signed_in, f"{url}teams/team-001/")
 
 
+@pytest.mark.slow
 def test_a_database_without_a_leaderboard_says_so(signed_in: Client, tmp_path: Path) -> None:
     (execution,) = simulate(tmp_path, [Run(TASKS["en"][0], NOW, rounds=1)])
     with duckdb.connect(str(tmp_path / "mixseek.db")) as connection:

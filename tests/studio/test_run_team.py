@@ -54,6 +54,7 @@ def test_each_round_shows_score_metrics_judgment_and_submission(demo: Path, sign
     assert "ラウンド1" in japanese and "確信度" in japanese
 
 
+@pytest.mark.slow
 def test_what_a_model_wrote_does_nothing(odd_url: str, signed_in: Client) -> None:
     page = text(signed_in, odd_url)
     for bad in ("<script>alert", "<img", 'href="javascript:', "<i>理由", "<u>"):
@@ -63,6 +64,7 @@ def test_what_a_model_wrote_does_nothing(odd_url: str, signed_in: Client) -> Non
     assert html.escape(odd.SUBMISSION).replace("\r", "&#13;") in raw and '<div class="markdown">' not in raw
 
 
+@pytest.mark.slow
 def test_a_very_long_submission_is_cut_and_one_link_shows_all_of_it(odd_url: str, signed_in: Client) -> None:
     page = text(signed_in, odd_url)
     assert odd.LONG[:SHOWN_CHARACTERS] in page and odd.LONG not in page
@@ -71,6 +73,7 @@ def test_a_very_long_submission_is_cut_and_one_link_shows_all_of_it(odd_url: str
     assert odd.LONG in whole and "whole=2#" not in whole
 
 
+@pytest.mark.slow
 def test_rounds_come_in_pages_and_as_files(signed_in: Client, tmp_path: Path) -> None:
     with SimulatedDatabase(tmp_path / "mixseek.db") as database, database.transaction():
         for number in range(1, 26):

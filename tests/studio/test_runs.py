@@ -175,6 +175,7 @@ def test_states_and_times_follow_the_readers_language(demo: Path, signed_in: Cli
     assert "実行中" in page and "一部失敗" in page and "日前" in page
 
 
+@pytest.mark.slow
 def test_tasks_are_text_and_nothing_else(signed_in: Client, tmp_path: Path) -> None:
     run = Run("<script>alert('x')</script>" + TASKS["en"][0], timezone.now() - timedelta(days=1), rounds=1)
     simulate(tmp_path, [run])
@@ -198,6 +199,7 @@ def test_a_page_costs_the_same_few_questions_however_many_runs_there_are(
         assert len(asked) <= 8, asked
 
 
+@pytest.mark.slow
 def test_a_database_that_vanishes_leaves_the_page_standing(
     demo: Path, signed_in: Client, tmp_path: Path
 ) -> None:

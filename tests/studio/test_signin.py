@@ -101,6 +101,7 @@ def test_a_right_password_forgives_the_wrong_ones_before(client: Client, person:
     assert [signin(Client(), "wrong") for _ in range(5)] == [401] * 5
 
 
+@pytest.mark.slow
 def test_one_address_that_tries_many_names_is_stopped_without_locking_others_out(
     client: Client, person: User
 ) -> None:

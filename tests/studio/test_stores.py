@@ -61,6 +61,7 @@ def test_only_so_many_are_kept_and_those_let_go_are_closed(
     assert closed == [second, third, first]
 
 
+@pytest.mark.slow
 def test_a_store_let_go_still_answers_who_holds_it(played: Path) -> None:
     store = store_of(_workspace(played))
     expected = store.executions()
@@ -107,6 +108,7 @@ def test_a_database_that_leads_out_of_the_roots_is_not_read(
     assert store_of(_workspace(root / "workspace")).executions()
 
 
+@pytest.mark.slow
 def test_a_workspace_that_has_left_the_roots_is_not_read(settings: Any, played: Path, tmp_path: Path) -> None:
     root = tmp_path / "root"
     root.mkdir()

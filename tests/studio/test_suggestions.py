@@ -240,6 +240,7 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
     assert "No run with a version of this set is known yet" in page
 
 
+@pytest.mark.slow
 def test_a_real_round_that_reaches_them_is_named(
     signed_in: Client, workspace: Workspace, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
 ) -> None:

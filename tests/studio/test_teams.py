@@ -128,6 +128,7 @@ def test_two_runs_are_picked_and_compared_the_older_first(store: AggregationStor
     assert {row["metric"] for row in metrics} == {"ClarityCoherence", "Coverage", "Relevance"}
 
 
+@pytest.mark.slow
 def test_a_comparison_says_what_cannot_be_compared(odd_one: Workspace, signed_in: Client) -> None:
     page = page_of(signed_in, reverse("run-compare", args=["odd", odd.OTHER_METRICS, odd.GOING_ON]))
     assert "The task of a run that is not over is not stored" in page
@@ -145,6 +146,7 @@ def test_runs_measured_by_other_metrics_are_not_one_ruler(odd_one: Workspace, si
     assert "not the same ruler" in page_of(signed_in, url)
 
 
+@pytest.mark.slow
 def test_odd_teams_and_scores_have_their_pages(odd_one: Workspace, signed_in: Client) -> None:
     page = page_of(signed_in, reverse("team-list", args=["odd"]))
     assert "&lt;script&gt;alert" in page and "<script>alert" not in page and "also called Plain 2" in page

@@ -345,6 +345,7 @@ def test_many_workspaces_cost_as_many_queries_as_one(
     assert [state.kind for state in states] == ["missing"] + ["in_sync"] * 6
 
 
+@pytest.mark.slow
 def test_a_file_that_stayed_is_read_once_and_one_that_changed_anew(
     workspace: Workspace, own_jail: JailPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:

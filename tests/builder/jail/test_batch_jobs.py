@@ -25,6 +25,7 @@ def at(*rounds: int) -> list[dict[str, str | int]]:
     return [sample_values("team") | {"round_number": number} for number in rounds]
 
 
+@pytest.mark.slow
 def test_one_text_is_rendered_in_each_context(jail: JailPool) -> None:
     found = jail.render_in_each("team", TEXT, at(1, 2, 3), MIXSEEK)
     assert [each.text for each in found] == ["課題\n\nfirst\n", "課題\n\nlater\n", "課題\n\nlater\n"]
@@ -41,6 +42,7 @@ def test_a_text_that_is_refused_or_stopped_reaches_nothing(jail: JailPool, text:
     assert jail.coverage("team", text, at(1), MIXSEEK) == Coverage()
 
 
+@pytest.mark.slow
 def test_landmarks_are_the_builders_and_none_for_a_refused_text(jail: JailPool) -> None:
     assert jail.landmarks([TEXT, FORBIDDEN, "a {{ user_prompt }}"], MIXSEEK) == [
         landmarks(TEXT, MIXSEEK),
@@ -49,6 +51,7 @@ def test_landmarks_are_the_builders_and_none_for_a_refused_text(jail: JailPool) 
     ]
 
 
+@pytest.mark.slow
 def test_unused_variables_are_named_and_none_for_a_refused_text(jail: JailPool) -> None:
     assert "ranking_table" in jail.unused("team", TEXT, MIXSEEK)
     assert "round_number" not in jail.unused("team", TEXT, MIXSEEK)

@@ -182,6 +182,7 @@ def test_a_long_text_comes_back_whole(pool: JailPool, values: Values) -> None:
 TODAY = date(2026, 1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", [None, b"", b'# mine\n[prompt_builder]\nteam_user_prompt = "old"\n'])
 def test_a_merge_is_the_same_as_without_the_jail(pool: JailPool, old: bytes | None) -> None:
     new = {"team_user_prompt": 'a\n"""\\ 😀\r\n', "judgment_user_prompt": "b"}
@@ -257,6 +258,7 @@ def test_texts_too_long_to_be_compared_are_the_same_error(pool: JailPool) -> Non
         pool.compare_three("", "a\n" * 100_000, "b\n" * 100_000)
 
 
+@pytest.mark.slow
 def test_a_batch_gives_each_text_its_outcome_in_order(pool: JailPool, values: Values) -> None:
     texts = [f"{number} {{{{ round_number }}}}" for number in range(700)]
     texts[3], texts[400] = "{{ 1 // 0 }}", "{% if %}"
@@ -281,6 +283,7 @@ def test_an_empty_batch_is_empty(pool: JailPool, values: Values) -> None:
     assert pool.render_many("team", [], values) == []
 
 
+@pytest.mark.slow
 def test_a_text_too_large_to_send_is_its_own_outcome(values: Values) -> None:
     with JailPool(size=1, spares=0, limits=Limits(input=10_000), batch_size=1) as pool:
         outcomes = pool.render_many("team", ["a", "b" * 20_000, "c"], values)

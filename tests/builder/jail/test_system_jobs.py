@@ -29,6 +29,7 @@ name = "read"
 WRONG = b"[system_prompt]\nmod = 1\n[system_prompt.time]\nuserTimezone = 2026-01-01\n"
 
 
+@pytest.mark.slow
 def test_the_jail_answers_as_the_builder_does(tmp_path: Path) -> None:
     workspace = agent_workspace(tmp_path / "ws")
     write(workspace / "skills/odd/SKILL.md", "---\nname: odd\ndescription: Use when: asked\n---\n")

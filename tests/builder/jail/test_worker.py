@@ -26,6 +26,7 @@ def run_python(script: str, **kwargs) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 def test_a_worker_loads_nothing_heavy() -> None:
     script = (
         f"import runpy; worker = runpy.run_path({str(WORKER)!r})\n"
@@ -40,6 +41,7 @@ def test_a_worker_loads_nothing_heavy() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_worker_has_no_environment_and_no_way_to_more(values: Values) -> None:
     with JailPool(size=1, spares=0) as pool:
         pool.render("team", "a", values)
@@ -59,6 +61,7 @@ def test_a_worker_has_no_environment_and_no_way_to_more(values: Values) -> None:
     assert "NoNewPrivs:\t1" in status and "Seccomp:\t2" in status
 
 
+@pytest.mark.slow
 def test_a_worker_ends_with_its_pipe() -> None:
     settings = {"memory": 256 * 1024 * 1024, "input": 1000, "nice": 0}
     done = subprocess.run(
@@ -95,6 +98,7 @@ def test_what_does_not_hear_the_alarm_is_killed(values: Values) -> None:
         assert pool.render("team", "{{ round_number }}", values) == "2"
 
 
+@pytest.mark.slow
 def test_output_is_limited_and_the_worker_goes_on(values: Values) -> None:
     with JailPool(size=1, spares=0, limits=Limits(output=1000)) as pool:
         assert pool.render("team", "{{ 'a' * 1000 }}", values) == "a" * 1000

@@ -15,6 +15,7 @@ Open = Callable[..., AggregationStore]
 LATER = datetime(2026, 4, 6, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_a_teams_history_has_its_place_in_each_execution(original: Played, kept: AggregationStore) -> None:
     history = kept.across.team_history("team-002", now=LATER)
     assert [original.ids.index(run.execution.execution_id) for run in history] == [4, 2, 1, 0]
@@ -74,6 +75,7 @@ def test_teams_are_ordered_by_what_is_asked_for(order: TeamOrder, kept: Aggregat
     assert values == sorted(values, reverse=True)
 
 
+@pytest.mark.slow
 def test_a_team_that_changed_its_name_goes_by_the_latest(played: Played, open_store: Open) -> None:
     _add_row(played, "renamed", "team-001", 1, 10.0)
     team = open_store(played.path).across.team("team-001")
@@ -172,6 +174,7 @@ def test_two_executions_are_compared_team_by_team(original: Played, kept: Aggreg
         assert team.delta == other[team.team_id].best_score - one[team.team_id].best_score
 
 
+@pytest.mark.slow
 def test_teams_of_one_execution_only_come_last(played: Played, open_store: Open) -> None:
     for execution, teams in (("one", "abc"), ("two", "cdb")):
         for place, team in enumerate(teams):

@@ -36,6 +36,7 @@ def test_places_have_the_evaluators_digits_best_and_latest_rounds(
     assert [place.rank for place in kept.standings(original.ids[0])] == [1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_either_order_can_be_asked_for_whatever_the_dialect(played: Played, open_store: Open) -> None:
     for team, number, score in [("c", 1, 70), ("b", 1, 70), ("b", 2, 60), ("a", 1, 70), ("d", 1, 80)]:
         _add_row(played, "tied", team, number, score)
@@ -48,6 +49,7 @@ def test_either_order_can_be_asked_for_whatever_the_dialect(played: Played, open
     assert mixseek.standings("tied") == mixseek.standings("tied", "team_id")
 
 
+@pytest.mark.slow
 def test_scores_that_differ_beyond_32_bits_are_tied_as_mixseek_ties_them(
     played: Played, open_store: Open
 ) -> None:
@@ -57,6 +59,7 @@ def test_scores_that_differ_beyond_32_bits_are_tied_as_mixseek_ties_them(
     assert [(place.team_id, place.best_score) for place in places] == [("a", 84.235), ("b", 84.2350001)]
 
 
+@pytest.mark.slow
 def test_a_score_changed_by_hand_is_shown_as_the_ranking_takes_it(played: Played, open_store: Open) -> None:
     _add_row(played, "edited", "a", 1, 50.25)
     _add_row(played, "edited", "b", 1, 60.5)
@@ -70,6 +73,7 @@ def test_a_score_changed_by_hand_is_shown_as_the_ranking_takes_it(played: Played
     assert [each.score for each in store.rounds("edited")] == [99.5, 60.5]
 
 
+@pytest.mark.slow
 def test_the_first_of_several_best_rounds_is_the_best_round(played: Played, open_store: Open) -> None:
     for number, score in enumerate([70.0, 80.0, 80.0, 75.0], start=1):
         _add_row(played, "again", "a", number, score)
@@ -77,6 +81,7 @@ def test_the_first_of_several_best_rounds_is_the_best_round(played: Played, open
     assert (place.best_round, place.latest_score, place.rounds) == (2, 75.0, 4)
 
 
+@pytest.mark.slow
 def test_a_score_that_is_no_number_leaves_the_others_of_its_team(played: Played, open_store: Open) -> None:
     _add_row(played, "odd", "a", 1, 50)
     for team, number, score in (("a", 2, "nan"), ("b", 1, "inf")):
@@ -130,6 +135,7 @@ def test_a_round_that_is_not_there_is_said_to_be_missing(
         kept.round("no such id" if execution is None else original.ids[execution], team, number)
 
 
+@pytest.mark.slow
 def test_places_need_the_leaderboard_and_say_so(played: Played, open_store: Open) -> None:
     _write(played, "DROP TABLE leader_board")
     store = open_store(played.path)
@@ -151,6 +157,7 @@ def test_a_glance_tells_how_much_ran_and_what_ran_last(original: Played, kept: A
     assert not kept.is_running(sign + timedelta(days=1))
 
 
+@pytest.mark.slow
 def test_a_run_is_seen_before_the_database_knows_it(played: Played, open_store: Open) -> None:
     now = datetime.now(UTC)
     (played.path / "logs" / "just-begun.t.progress.json").write_text(

@@ -172,6 +172,7 @@ def test_a_link_out_of_the_allowed_folders_is_refused(
     assert "許可されたフォルダの外" in caught.value.text("ja")
 
 
+@pytest.mark.slow
 def test_a_link_within_the_allowed_folders_is_followed(
     played: Played, tmp_path: Path, open_store: Open
 ) -> None:
@@ -184,6 +185,7 @@ def test_a_link_within_the_allowed_folders_is_followed(
     assert len(open_store(played.path, roots=[tmp_path / "root"]).executions()) == 5
 
 
+@pytest.mark.slow
 def test_a_copy_from_when_more_was_allowed_is_not_shown(
     played: Played, tmp_path: Path, open_store: Open
 ) -> None:

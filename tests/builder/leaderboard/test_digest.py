@@ -55,6 +55,7 @@ def test_values_of_any_type_end_no_page(value: str, tmp_path: Path, open_store: 
     assert store.across.distribution().count in (0, 1)
 
 
+@pytest.mark.slow
 def test_a_time_beyond_all_zones_does_not_move_the_others(played: Played, open_store: Open) -> None:
     """Somebody touched a row days later: that is no offset from UTC."""
     _add_row(played, "touched", "a", 1, 50.0)
@@ -69,6 +70,7 @@ def test_a_time_beyond_all_zones_does_not_move_the_others(played: Played, open_s
     assert found.last_at == datetime(2026, 4, 1, 9, 30, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_tables_of_ours_in_the_original_are_not_taken_for_true(played: Played, open_store: Open) -> None:
     """A copy of a copy, or a trap."""
     _write(

@@ -138,6 +138,7 @@ def test_the_lock_of_an_evicted_database_goes_with_it(folder: CopyFolder, cache:
     assert len(list(cache.glob("*.duckdb"))) == 3
 
 
+@pytest.mark.slow
 def test_a_copy_in_use_may_be_evicted_and_still_be_read(
     played: Played, cache: Path, open_store: Open
 ) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import duckdb
+import pytest
 
 from builder.leaderboard import AggregationStore, SubmissionLength
 from tests.builder.leaderboard.conftest import Played
@@ -23,6 +24,7 @@ def test_lengths_are_those_of_the_submissions_of_the_executions_asked_for(
     assert kept.lengths([]) == []
 
 
+@pytest.mark.slow
 def test_rows_without_a_text_have_no_length(
     played: Played, open_store: Callable[..., AggregationStore]
 ) -> None:

@@ -143,6 +143,7 @@ def test_a_running_execution_has_a_best_team_too(original: Played, kept: Aggrega
     assert (found.best_team_id, found.best_score) == (best.team_id, best.best_score)
 
 
+@pytest.mark.slow
 def test_an_execution_without_a_score_takes_the_zone_of_its_neighbour(
     played: Played, open_store: Open
 ) -> None:
@@ -159,6 +160,7 @@ def test_an_execution_without_a_score_takes_the_zone_of_its_neighbour(
     assert found.started_at == datetime(2026, 4, 2, 9, 29, tzinfo=UTC)
 
 
+@pytest.mark.slow
 def test_a_state_that_mixseek_does_not_know_is_unknown(played: Played, open_store: Open) -> None:
     _write(
         played,
@@ -171,6 +173,7 @@ def test_a_state_that_mixseek_does_not_know_is_unknown(played: Played, open_stor
     assert _places(played, store, state="unknown") == [4, 0]
 
 
+@pytest.mark.slow
 def test_the_task_of_a_search_may_be_long_and_of_any_script(played: Played, open_store: Open) -> None:
     _add_row(played, "e-1", "チーム壱", 1, 50.0)
     store = open_store(played.path)

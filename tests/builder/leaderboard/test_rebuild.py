@@ -50,6 +50,7 @@ def test_every_stored_round_renders_to_what_was_delivered(played: Played, open_s
     assert ways["neighbour"] > 0, "the simulation must contain rows committed between clock and look"
 
 
+@pytest.mark.slow
 def test_all_rounds_of_an_execution_come_from_one_pass(played: Played, open_store: Open) -> None:
     store = open_store(played.path, dialect=MIXSEEK)
     run = store.delivered_rounds(played.ids[1])
@@ -60,6 +61,7 @@ def test_all_rounds_of_an_execution_come_from_one_pass(played: Played, open_stor
     assert len(run.rounds) == 16
 
 
+@pytest.mark.slow
 def test_the_clock_comes_from_the_text_in_its_zone_or_else_from_the_message(
     played: Played, open_store: Open
 ) -> None:
@@ -76,6 +78,7 @@ def test_the_clock_comes_from_the_text_in_its_zone_or_else_from_the_message(
     assert clockless.zone_offset == timedelta(hours=9)
 
 
+@pytest.mark.slow
 def test_a_team_saw_the_earlier_rounds_and_the_judgment_this_one_too(
     played: Played, open_store: Open
 ) -> None:
@@ -103,6 +106,7 @@ def test_round_one_has_no_ranking(original: Played, kept: AggregationStore) -> N
     assert (rebuilt.context.ranking, rebuilt.cutoff) == ([], "first-round")
 
 
+@pytest.mark.slow
 def test_a_round_that_was_sent_and_not_finished_has_no_judgment(played: Played, open_store: Open) -> None:
     store = open_store(played.path)
     _write(played, f"DELETE FROM leader_board WHERE execution_id = '{played.ids[0]}' AND round_number = 3")
@@ -122,6 +126,7 @@ def test_without_scores_there_is_no_context_and_the_column_is_named(played: Play
         open_store(played.path).rebuild(played.ids[0], "team-001", 2)
 
 
+@pytest.mark.slow
 def test_without_conversations_the_rounds_own_times_serve(played: Played, open_store: Open) -> None:
     _write(played, "DROP TABLE round_history")
     store = open_store(played.path, dialect=MIXSEEK)

@@ -95,6 +95,7 @@ def test_the_first_reader_is_told_how_far_the_copy_is(
     assert slowly.copies == 1
 
 
+@pytest.mark.slow
 def test_the_first_reader_waits_as_long_as_its_patience(played: Played, open_store: Open) -> None:
     assert len(open_store(played.path, background_bytes=0, patience=60.0).executions()) == 5
 
@@ -132,6 +133,7 @@ def test_a_copy_from_before_this_process_is_shown_at_once(
     _wait_for(lambda: store.standings("new"))
 
 
+@pytest.mark.slow
 def test_a_large_copy_keeps_nobody_elses_page(
     played: Played, cache: Path, tmp_path: Path, open_store: Open, slowly: Slowly
 ) -> None:
@@ -168,6 +170,7 @@ def test_who_waits_for_another_process_sees_how_far_that_one_is(
     assert len(store.standings("new")) == 1
 
 
+@pytest.mark.slow
 def test_closing_ends_a_copy_under_way_and_leaves_nothing(
     played: Played, cache: Path, open_store: Open, slowly: Slowly
 ) -> None:
@@ -194,6 +197,7 @@ def test_a_question_under_way_is_answered_although_the_store_is_closed(
     assert store.answer(question)[0][0] > 0
 
 
+@pytest.mark.slow
 def test_a_copy_steps_back_behind_pages(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -212,6 +216,7 @@ def test_a_copy_steps_back_behind_pages(
 # --- how often ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_large_file_that_is_written_to_all_the_time_is_left_alone_for_a_while(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:

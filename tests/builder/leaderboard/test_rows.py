@@ -99,6 +99,7 @@ def test_rows_that_no_prompt_could_have_been_made_from_are_refused(played: Playe
         open_store(played.path).rebuild(played.ids[0], "team-001", 2, task="t")
 
 
+@pytest.mark.slow
 def test_a_team_with_a_row_of_round_0_shows_its_rounds(played: Played, open_store: Open) -> None:
     """No prompt can be rebuilt for it; what is stored can be shown, and other teams lose nothing."""
     run = played.ids[0]

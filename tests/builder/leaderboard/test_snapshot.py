@@ -179,6 +179,7 @@ def test_the_original_is_not_open_while_it_is_read(database: Path, cache: Path, 
 # --- when a copy is made -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_copy_is_kept_until_the_original_changes(played: Played, cache: Path, open_store: Open) -> None:
     store = open_store(played.path)
     store.ranking(played.ids[0])
@@ -192,6 +193,7 @@ def test_a_copy_is_kept_until_the_original_changes(played: Played, cache: Path, 
     assert not store.freshness().stale
 
 
+@pytest.mark.slow
 def test_a_second_store_uses_the_copy_that_is_there(
     database: Path, cache: Path, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -219,6 +221,7 @@ def test_processes_that_start_together_share_one_copy(database: Path, cache: Pat
     assert len(_copies(cache)) == 1
 
 
+@pytest.mark.slow
 def test_threads_may_ask_at_once(played: Played, open_store: Open) -> None:
     store = open_store(played.path)
     expected = {execution: open_store(played.path).ranking(execution) for execution in played.ids}
@@ -255,6 +258,7 @@ def test_a_forked_child_opens_its_own(played: Played, open_store: Open) -> None:
     assert subprocess.run(command, cwd=ROOT, timeout=120, check=False).returncode == 0
 
 
+@pytest.mark.slow
 def test_a_large_file_is_copied_behind_the_readers_back(played: Played, open_store: Open) -> None:
     store = open_store(played.path, background_bytes=0)
     assert store.ranking("new") == []
@@ -264,6 +268,7 @@ def test_a_large_file_is_copied_behind_the_readers_back(played: Played, open_sto
     assert len(store.ranking("new")) == 1
 
 
+@pytest.mark.slow
 def test_the_background_copy_arrives_by_itself(played: Played, open_store: Open) -> None:
     store = open_store(played.path, background_bytes=0)
     store.ranking("new")
@@ -291,6 +296,7 @@ def test_a_file_that_changes_all_the_time_is_an_error_when_nothing_was_read_befo
     assert "コピーのたびに変更" in caught.value.text("ja")
 
 
+@pytest.mark.slow
 def test_the_last_good_copy_is_shown_with_its_age(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -307,6 +313,7 @@ def test_the_last_good_copy_is_shown_with_its_age(
     assert freshness.age_seconds(datetime.fromtimestamp(now[0], UTC)) == 90
 
 
+@pytest.mark.slow
 def test_the_last_good_copy_of_an_earlier_process_serves_too(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -319,6 +326,7 @@ def test_the_last_good_copy_of_an_earlier_process_serves_too(
     assert datetime.now(UTC) - store.freshness().as_of < timedelta(minutes=5)
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_the_last_good_copy(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,6 +343,7 @@ def test_a_full_disk_leaves_the_last_good_copy(
         open_store(played.path).ranking(played.ids[0])
 
 
+@pytest.mark.slow
 def test_a_copy_that_another_process_is_making_is_not_waited_for_while_there_is_one_to_show(
     played: Played, cache: Path, open_store: Open
 ) -> None:
@@ -350,6 +359,7 @@ def test_a_copy_that_another_process_is_making_is_not_waited_for_while_there_is_
         )
 
 
+@pytest.mark.slow
 def test_a_copy_that_proves_bad_inside_is_made_again(played: Played, cache: Path, open_store: Open) -> None:
     with open_store(played.path) as store:
         expected = store.rounds(played.ids[0])
@@ -398,6 +408,7 @@ def _with_storage_version(data: bytes, version: int) -> bytes:
     return bytes(head) + data[4096:]
 
 
+@pytest.mark.slow
 def test_a_newer_format_is_told_apart_from_damage(database: Path, open_store: Open) -> None:
     data = database.read_bytes()
     database.write_bytes(_with_storage_version(data, 70))
@@ -408,6 +419,7 @@ def test_a_newer_format_is_told_apart_from_damage(database: Path, open_store: Op
         open_store(database).executions()
 
 
+@pytest.mark.slow
 def test_a_mended_file_is_read_again(database: Path, open_store: Open) -> None:
     data = database.read_bytes()
     store = open_store(database, retries=QUICK)
@@ -462,6 +474,7 @@ def _large(path: Path, rows: int) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("age_seconds", "indexed"), [(3600, True), (1, False)])
 def test_a_large_table_is_indexed_once_its_run_is_over(
     age_seconds: int,

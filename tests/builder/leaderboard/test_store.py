@@ -57,6 +57,7 @@ def test_ranking_has_every_team_with_its_best_score_and_its_rounds(
     assert [entry.max_score for entry in ranking] == sorted((row[1] for row in rows), reverse=True)
 
 
+@pytest.mark.slow
 def test_equal_scores_are_ordered_by_latest_round_in_the_contract_and_by_team_in_mixseek(
     played: Played, open_store: Open
 ) -> None:
@@ -68,6 +69,7 @@ def test_equal_scores_are_ordered_by_latest_round_in_the_contract_and_by_team_in
     assert [entry.team_id for entry in mixseek] == ["d", "a", "b", "c"]
 
 
+@pytest.mark.slow
 def test_team_ids_are_ordered_by_bytes(played: Played, open_store: Open) -> None:
     for team in ("ä", "b", "B", "あ"):
         _add_row(played, "tied", team, 1, 50)
@@ -75,6 +77,7 @@ def test_team_ids_are_ordered_by_bytes(played: Played, open_store: Open) -> None
     assert [entry.team_id for entry in ranking] == ["B", "b", "ä", "あ"]
 
 
+@pytest.mark.slow
 def test_ranking_shows_the_score_as_the_leaderboard_keeps_it(played: Played, open_store: Open) -> None:
     _add_row(played, "precise", "a", 1, 84.235)
     store = open_store(played.path)
@@ -83,12 +86,14 @@ def test_ranking_shows_the_score_as_the_leaderboard_keeps_it(played: Played, ope
     assert store.rounds("precise")[0].score == 84.235
 
 
+@pytest.mark.slow
 def test_scores_may_be_negative_or_over_a_hundred(played: Played, open_store: Open) -> None:
     _add_row(played, "wild", "a", 1, -12.5)
     _add_row(played, "wild", "b", 1, 250.0)
     assert [entry.max_score for entry in open_store(played.path).ranking("wild")] == [250.0, -12.5]
 
 
+@pytest.mark.slow
 def test_a_score_that_is_no_number_has_no_place(played: Played, open_store: Open) -> None:
     _add_row(played, "odd", "a", 1, 50)
     _write(
@@ -143,6 +148,7 @@ def test_coroutines_answer_like_the_plain_methods(original: Played, kept: Aggreg
     ]
 
 
+@pytest.mark.slow
 def test_a_coroutine_leaves_the_loop_free_while_it_waits(played: Played, open_store: Open) -> None:
     store = open_store(played.path)
 
@@ -278,6 +284,7 @@ def test_delivered_prompt_is_the_users_part_wherever_it_stands(
     assert bare.timestamp is not None and bare.timestamp.tzinfo is not None
 
 
+@pytest.mark.slow
 def test_a_conversation_without_a_user_part_says_that_the_prompt_is_not_stored(
     played: Played, open_store: Open
 ) -> None:
@@ -289,6 +296,7 @@ def test_a_conversation_without_a_user_part_says_that_the_prompt_is_not_stored(
 # --- files of another version ---------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_missing_table_is_named_and_the_rest_still_works(played: Played, open_store: Open) -> None:
     _write(played, "DROP TABLE round_history", "DROP TABLE round_status")
     store = open_store(played.path)
@@ -301,6 +309,7 @@ def test_a_missing_table_is_named_and_the_rest_still_works(played: Played, open_
     assert "テーブル `round_history` がありません" in caught.value.text("ja")
 
 
+@pytest.mark.slow
 def test_a_missing_column_is_named_and_the_rest_still_works(played: Played, open_store: Open) -> None:
     _write(
         played,
@@ -316,6 +325,7 @@ def test_a_missing_column_is_named_and_the_rest_still_works(played: Played, open
     assert store.delivered(played.ids[0], "team-001", 1).text
 
 
+@pytest.mark.slow
 def test_columns_that_an_answer_can_do_without_are_left_empty(played: Played, open_store: Open) -> None:
     _write(
         played,
@@ -332,6 +342,7 @@ def test_columns_that_an_answer_can_do_without_are_left_empty(played: Played, op
     assert {found.state for found in store.executions()} == {"unknown"}
 
 
+@pytest.mark.slow
 def test_columns_of_other_types_are_said_to_be_foreign(played: Played, open_store: Open) -> None:
     _write(
         played,
@@ -342,6 +353,7 @@ def test_columns_of_other_types_are_said_to_be_foreign(played: Played, open_stor
         open_store(played.path).rounds(played.ids[0])
 
 
+@pytest.mark.slow
 def test_a_workspace_or_a_file_may_be_given(played: Played, cache: Path) -> None:
     file = played.path / "mixseek.db"
     for store in (
