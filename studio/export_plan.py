@@ -36,6 +36,13 @@ from studio.workspace_state import PromptFileState, state_of
 Standing = Literal["new", "ready", "same", "edited", "refused"]
 """What is to be done at a workspace: make the file, change it, nothing, ask first, or nothing can be done."""
 
+NOT_TOML = message(
+    "export-not-toml",
+    "`prompt_builder_config` names {file}, which is no TOML file",
+    "`prompt_builder_config` が指す {file} はTOMLファイルではありません",
+    fix_en="Let it name a file that ends in `.toml`.",
+    fix_ja="`.toml` で終わるファイルを指定してください。",
+)
 SAME_FILE = message(
     "export-same-file",
     "{file} is the file of {workspace}, too, which this export writes",
@@ -241,6 +248,9 @@ def readable(data: bytes | None) -> str:
 
 def _found(workspace: Workspace, root: Path, state: PromptFileState) -> tuple[FileState, PromptFileState]:
     """The file as it is, and a state that is of the same bytes."""
+    if state.path.suffix.lower() != ".toml":
+        # By mistake it may name the database itself; that is nothing to overwrite, not even knowingly.
+        raise PromptFileRefused(NOT_TOML, file=state.relative)
     for _attempt in range(3):
         if state.error is not None and state.data is None:
             # Where MixSeek looks is not known, or what stands there cannot be read.

@@ -120,6 +120,20 @@ def test_the_file_that_mixseek_reads_is_written(
     assert content(workspace) == file_of(templates("one"))
 
 
+def test_a_database_named_as_the_prompt_file_is_never_overwritten(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    (workspace.folder / "configs" / "orchestrator.toml").write_text(
+        '[orchestrator]\nprompt_builder_config = "mixseek.db"\n'
+    )
+    (workspace.folder / "mixseek.db").write_bytes(b"years of runs")
+    target = plan(version(research, 2), [workspace], owner=person, today=NOW.date()).targets[0]
+    assert target.standing == "refused" and "mixseek.db, which is no TOML file" in target.reason
+    seen = Order(workspace, hash_of(b"years of runs"), overwrite=True)
+    assert export(version(research, 2), seen, by=person) == [("mine", "failed")]
+    assert (workspace.folder / "mixseek.db").read_bytes() == b"years of runs"
+
+
 def test_a_broken_orchestrator_file_keeps_everything_as_it_is(
     workspace: Workspace, research: PromptSet, person: User
 ) -> None:
