@@ -1,6 +1,7 @@
 """Which of the known templates made the prompts that a run delivered: rendered again and compared."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -99,7 +100,22 @@ def decide(found: Sequence[Attribution]) -> frozenset[int]:
     Two that tie in one round, for they differ in a branch that it does not take, another tells apart.
     """
     recognised = [each.matches for each in found if each.matches]
-    return frozenset.intersection(*recognised) if recognised else frozenset()
+    if not recognised or _is_edited(found):
+        return frozenset()
+    return frozenset.intersection(*recognised)
+
+
+def _is_edited(found: Sequence[Attribution]) -> bool:
+    """Whether most prompts of some round number are nobody's.
+
+    One that was retried after an error is rare. A template that somebody edited where it speaks of later
+    rounds only still gives the first round to the byte, and is not the version's all the same.
+    """
+    known = Counter[int]()
+    for each in found:
+        if each.stored.delivered is not None:
+            known[each.stored.round_number] += 1 if each.matches else -1
+    return any(balance < 0 for balance in known.values())
 
 
 def nearest(

@@ -109,6 +109,17 @@ def test_a_template_that_differs_by_one_character_is_never_taken_for_another(
     others = [each for each in candidates if each.text != PLAIN and each.text != LATER_ROUNDS_ONLY]
     rounds = found(played, 0, others, jail)
     assert {each.stored.round_number for each in rounds if each.matches} == {1}
+    # That the first round is the same does not make the run that template's.
+    assert decide(rounds) == frozenset()
+
+
+def test_a_prompt_that_was_made_in_another_way_does_not_hide_whose_the_others_are(
+    played: Played, candidates: list[Candidate], jail: JailPool
+) -> None:
+    rounds = found(played, 0, candidates, jail)
+    retried = next(at for at, each in enumerate(rounds) if each.stored.round_number == 3)
+    rounds[retried] = Attribution(rounds[retried].stored, frozenset())
+    assert decide(rounds) == {0}
 
 
 @pytest.mark.slow
