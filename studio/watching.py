@@ -3,21 +3,26 @@
 import logging
 import os
 import threading
+from collections import Counter
 from contextlib import suppress
 
 from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import Max
 from django.utils import timezone
 
+from builder.errors import DatabaseDamaged, DatabaseTooNew, MissingColumn, MissingTable, NotADatabase
 from builder.leaderboard import database_path
 from studio.attributing import attribute_workspace
 from studio.models import PromptVersion, Workspace
 
 SECONDS = 10.0
+MOST_TRIES = 30
+"""Of one state of a workspace: what fails so often fails for good, until something changes."""
 
 _log = logging.getLogger(__name__)
 
 _Seen = tuple[object, ...]
+_LASTING = (NotADatabase, DatabaseTooNew, DatabaseDamaged, MissingTable, MissingColumn)
 
 
 class Watch:
@@ -25,6 +30,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._seen: dict[int, _Seen] = {}
+        self._tries: Counter[tuple[int, _Seen]] = Counter()
         self._ended = threading.Event()
 
     def start(self) -> None:
@@ -42,21 +48,34 @@ class Watch:
         for workspace in Workspace.objects.filter(archived=False):
             state = (newest, *_stamps(workspace))
             if self._seen.get(workspace.pk) != state:
-                self._examine(workspace)
-                self._seen[workspace.pk] = state
+                if self._examine(workspace) or self._is_enough((workspace.pk, state)):
+                    self._seen[workspace.pk] = state
                 looked += 1
         return looked
 
-    def _examine(self, workspace: Workspace) -> None:
+    def _is_enough(self, state: tuple[int, _Seen]) -> bool:
+        """Whether to wait for a change: a jail that is starting or a copy under way needs another look."""
+        self._tries[state] += 1
+        if self._tries[state] < MOST_TRIES:
+            return False
+        del self._tries[state]
+        return True
+
+    def _examine(self, workspace: Workspace) -> bool:
+        """Whether another look at the same state would be in vain."""
         try:
             # Another server of the same database may be at it; then one of the two has it.
             with suppress(IntegrityError):
-                attribute_workspace(workspace, timezone.now())
+                problem = attribute_workspace(workspace, timezone.now()).problem
+                if problem is not None:
+                    _log.info("The runs of %s were not all examined: %s", workspace.path, problem.text())
+                return problem is None or isinstance(problem, _LASTING)
         except DatabaseError:
             raise
         except Exception:
             # What is odd about one workspace must not keep the others from being examined.
             _log.exception("The runs of %s could not be examined", workspace.path)
+        return True
 
     def _run(self) -> None:
         # The first page comes first.

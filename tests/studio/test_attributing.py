@@ -11,7 +11,10 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 import studio.watching
+from builder.errors import DatabaseDamaged, JailUnavailable
 from builder.jail import JailPool
+from builder.jail.refusals import CLOSED
+from builder.leaderboard.sentences import DAMAGED
 from builder.simulation import TEAMS, Run, simulate
 from studio.attributing import Examined, attribute_workspace
 from studio.attributions import attribution_of, briefs_of
@@ -237,6 +240,22 @@ def test_a_workspace_that_breaks_the_watch_keeps_it_from_no_other(
     watch = Watch()
     assert watch.look() == 2 and asked == ["a", workspace.slug]
     assert watch.look() == 0, "tried again when something changed"
+
+
+def test_what_could_not_be_examined_for_the_moment_is_looked_at_again(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([Examined(problem=JailUnavailable(CLOSED)), Examined()])
+    monkeypatch.setattr(studio.watching, "attribute_workspace", lambda each, now: next(answers))
+    watch = Watch()
+    assert [watch.look() for _ in range(3)] == [1, 1, 0]
+    damaged = Examined(problem=DatabaseDamaged(DAMAGED, path="-", reason="-"))
+    monkeypatch.setattr(studio.watching, "attribute_workspace", lambda each, now: damaged)
+    assert [(watch := Watch()).look(), watch.look()] == [1, 0], "nothing but a change can help"
+    busy = Examined(problem=JailUnavailable(CLOSED))
+    monkeypatch.setattr(studio.watching, "attribute_workspace", lambda each, now: busy)
+    watch = Watch()
+    assert sum(watch.look() for _ in range(100)) == studio.watching.MOST_TRIES
 
 
 @pytest.mark.parametrize("name", ["a\0b", "x" * 201, "\ud800"])
