@@ -157,19 +157,44 @@ class _Examiner:
 
     def _settle(self, result: RunResult, keys: list[int]) -> None:
         """One version; or several, of which a receipt or the file itself may name the one."""
-        for basis, key in ((Basis.RECEIPT, _shipped(result)), (Basis.FILE, self._on_disk(result))):
-            if key in keys:
-                result.found, result.version_id, result.basis = Found.EXACT, key, basis
+        shipped = _shipped(result)
+        named = None if shipped is None else shipped.version_id
+        basis, speaking = Basis.RECEIPT, [named] if named in keys else []
+        if self._is_what_ran(result, shipped):
+            held = self._held(keys)
+            if not held and self._has_their_team_template(keys):
+                # The team's prompts are the version's; what they were scored with is not.
+                result.found, result.likeness = Found.EDITED, 1.0
+                result.version_id = named if named in keys else keys[-1]
                 return
-        result.found = Found.EXACT if len(keys) == 1 else Found.SEVERAL
-        result.version_id = keys[0] if len(keys) == 1 else None
+            if named not in held:
+                basis, speaking = Basis.FILE, held
+        if len(speaking) == 1:
+            result.found, result.version_id, result.basis = Found.EXACT, speaking[0], basis
+        else:
+            result.found = Found.EXACT if len(keys) == 1 else Found.SEVERAL
+            result.version_id = keys[0] if len(keys) == 1 else None
 
-    def _on_disk(self, result: RunResult) -> int | None:
-        """The version that the file holds, where nobody has touched it since before the run."""
-        version, modified, started = self.file.version, self.file.modified_at, result.started_at
-        if version is None or modified is None or started is None or modified > started:
-            return None
-        return version.pk
+    def _is_what_ran(self, result: RunResult, shipped: Export | None) -> bool:
+        """Whether nobody has touched the file since before the run; nor put an old one over the export."""
+        modified, started = self.file.modified_at, result.started_at
+        if modified is None or started is None or self.file.content is None or modified > started:
+            return False
+        return shipped is None or modified >= shipped.at
+
+    def _held(self, keys: list[int]) -> list[int]:
+        """Those of the versions that have all three texts of the file: a restored one has an older one's."""
+        if self.file.version is None:
+            return []
+        equal = PromptVersion.objects.filter(content_hash=self.file.version.content_hash).order_by("pk")
+        return sorted(set(keys).intersection(equal.values_list("pk", flat=True)))
+
+    def _has_their_team_template(self, keys: list[int]) -> bool:
+        templates = self.file.templates
+        return templates is not None and any(
+            each.text == templates.team_user_prompt and own[0] in keys
+            for each, own in zip(self.versions.candidates, self.versions.keys, strict=True)
+        )
 
     def _explain(self, result: RunResult, found: list[Attribution], task: str | None) -> None:
         """No version made its prompts: perhaps one of them, edited by hand."""
@@ -205,13 +230,12 @@ class _Examiner:
         ]
 
 
-def _shipped(result: RunResult) -> int | None:
-    """The version that the studio had written there last when the run began."""
+def _shipped(result: RunResult) -> Export | None:
+    """What the studio had written there last when the run began."""
     if result.started_at is None:
         return None
     reached = Export.objects.filter(receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED))
-    last = reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version").first()
-    return None if last is None else last.version_id
+    return reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version", "at").first()
 
 
 def _found_in_round(result: RunResult, versions: int) -> Found:

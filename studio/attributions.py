@@ -17,7 +17,7 @@ MOST_LISTED = 12
 """Versions that a page names; of more it says how many."""
 
 State = Literal["exact", "several", "edited", "unknown", "unexamined"]
-Why = Literal["under-way", "no-prompts", "mixed", "no-version"]
+Why = Literal["under-way", "no-prompts", "mixed", "judges", "no-version"]
 
 _RECOGNISED = (Found.EXACT, Found.SEVERAL)
 
@@ -82,9 +82,10 @@ class RunAttribution:
 
     @property
     def why(self) -> Why:
-        """Why no version is named."""
+        """Why no version is named for certain."""
         if self.result is not None and self.recognised:
-            return "mixed"
+            # Its prompts are the version's; the file that it ran with has other judges.
+            return "judges" if self.state == "edited" and self.result.likeness == 1 else "mixed"
         if self.result is not None and not self.result.over:
             return "under-way"
         return "no-version" if self.rounds else "no-prompts"

@@ -1,9 +1,11 @@
 """Runs are traced to the versions that made them, and examined once."""
 
+import os
 from collections import Counter
 from datetime import datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,10 +20,11 @@ from builder.leaderboard.sentences import DAMAGED
 from builder.simulation import TEAMS, Run, simulate
 from studio.attributing import Examined, attribute_workspace
 from studio.attributions import attribution_of, briefs_of
-from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
+from studio.models import Export, ExportReceipt, PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.prompts import Templates
 from studio.models.results import Basis, Found, is_id
 from studio.watching import Watch
+from tests.studio.workspaces import write
 
 BEGUN = timezone.now() - timedelta(days=2)
 PLAIN = Templates(
@@ -72,7 +75,7 @@ def play(workspace: Workspace, *templates: Templates, state: str = "completed", 
 def found(workspace: Workspace) -> list[tuple[str, int | None]]:
     """Of each run, the oldest first."""
     results = RunResult.objects.filter(workspace=workspace).order_by("started_at")
-    return [(result.found, result.version and result.version.number) for result in results]
+    return [(result.found, result.version.number if result.version else None) for result in results]
 
 
 def test_each_run_is_traced_to_its_version_and_examined_once(
@@ -127,6 +130,65 @@ def test_a_file_untouched_since_before_the_run_tells_them_apart(
     attribute_workspace(workspace, timezone.now() + timedelta(hours=1))
     assert found(workspace) == [("exact", 2)]
     assert RunResult.objects.get(workspace=workspace).basis == Basis.FILE
+
+
+def put(workspace: Workspace, content: Templates, at: datetime) -> None:
+    """As if somebody had written the prompt file then."""
+    write(workspace, content)
+    os.utime(workspace.folder / "configs" / "prompt_builder.toml", (at.timestamp(), at.timestamp()))
+
+
+def export(workspace: Workspace, version: PromptVersion, person: User, at: datetime) -> None:
+    batch = uuid4()
+    made = Export.objects.create(
+        batch=batch, workspace=workspace, version=version, path="-", by=person, at=at
+    )
+    ExportReceipt.objects.create(export=made, outcome="written", at=at)
+
+
+def judged_by(words: str) -> Templates:
+    return Templates(PLAIN.team_user_prompt, words + " {{ submission }}\n", "j\n")
+
+
+def test_a_receipt_does_not_speak_for_a_file_that_was_changed_after_it(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    before = BEGUN - timedelta(hours=1)
+
+    def examined(content: Templates, modified: datetime) -> tuple[str, int | None, str]:
+        put(workspace, content, modified)
+        RunResult.objects.all().delete()
+        attribute_workspace(workspace, timezone.now())
+        result = RunResult.objects.get()
+        return result.found, result.version.number if result.version else None, result.basis
+
+    _, second = saved(prompt_set, person, PLAIN, SAME_TEAM)
+    play(workspace, PLAIN)
+    export(workspace, second, person, before)
+    assert examined(SAME_TEAM, before) == ("exact", 2, "receipt")
+    assert examined(STRANGE, timezone.now()) == ("exact", 2, "receipt"), "it was changed after the run"
+    assert examined(PLAIN, before - timedelta(days=1)) == ("exact", 2, "receipt"), "when, nobody knows"
+    edited = before + timedelta(minutes=9)
+    assert examined(PLAIN, edited) == ("exact", 1, "file"), "put back by hand before the run"
+    # Other judges than any version has: its scores are not the version's, until it is one itself.
+    assert examined(judged_by("Mild:"), edited) == ("edited", 2, "")
+    assert attribution_of(workspace, RunResult.objects.get().execution_id).why == "judges"
+    saved(prompt_set, person, judged_by("Mild:"))
+    assert attribute_workspace(workspace, timezone.now()).runs == 1
+    assert found(workspace) == [("exact", 3)]
+    # What the team was sent came from elsewhere, such as the environment: the file tells nothing.
+    assert examined(STRANGE, edited) == ("several", None, "")
+
+
+@pytest.mark.slow
+def test_a_file_does_not_tell_apart_versions_of_the_same_three_texts(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    saved(prompt_set, person, PLAIN, OTHER, PLAIN)
+    play(workspace, PLAIN)
+    put(workspace, PLAIN, BEGUN - timedelta(hours=1))
+    attribute_workspace(workspace, timezone.now())
+    assert found(workspace) == [("several", None)]
 
 
 @pytest.mark.slow
