@@ -23,6 +23,8 @@ Progress = Callable[[int, int], None]
 """Told after each run: how many of how many are examined."""
 
 _OVER = frozenset({"completed", "partial_failure", "failed"})
+_NOT_QUITE = 0.9999
+"""How alike a prompt can be at most that is not the version's own."""
 _MOST_TEMPLATES = 5_000
 """Different team templates that are tried, the newest first."""
 
@@ -205,7 +207,8 @@ class _Examiner:
         last = max((each.stored for each in found), key=lambda stored: (stored.round_number, stored.team_id))
         near = nearest(last, task, self.versions.candidates, pool())
         if near is not None and near.related:
-            result.found, result.likeness = Found.EDITED, near.likeness
+            # Another round than this one may be what differs.
+            result.found, result.likeness = Found.EDITED, min(near.likeness, _NOT_QUITE)
             result.version_id = self.versions.keys[near.candidate][0]
 
     def _rounds(self, result: RunResult, found: list[Attribution]) -> list[RoundResult]:

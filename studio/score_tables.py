@@ -1,6 +1,6 @@
 """The tables about versions and their runs as files."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from builder.statistics import Difference, Estimate
 from studio.downloads import Cell, Table
@@ -35,8 +35,8 @@ def rounds_table(name: str, by_version: Iterable[tuple[int, Iterable[RoundScore]
     return Table(name, ROUNDS, (_round(number, each) for number, rounds in by_version for each in rounds))
 
 
-def runs_table(name: str, runs: Iterator[RunResult], *, is_cut: bool) -> Table:
-    return Table(name, RUNS, (_run(run) for run in runs), is_cut)
+def runs_table(name: str, runs: Iterator[RunResult], copies: Collection[int], *, is_cut: bool) -> Table:
+    return Table(name, RUNS, (_run(run, counted=run.pk not in copies) for run in runs), is_cut)
 
 
 def _version(version: VersionScore, message: str) -> _Cells:
@@ -69,12 +69,12 @@ def _round(version: int, each: RoundScore) -> _Cells:
     )
 
 
-def _run(run: RunResult) -> _Cells:
+def _run(run: RunResult, *, counted: bool) -> _Cells:
     return (
         run.execution_id,
         run.workspace.slug,
         run.state,
-        run.over,
+        counted and run.over and run.state != "failed",
         run.found,
         run.basis or "nothing",
         run.task,

@@ -39,7 +39,7 @@ def version_runs(version: PromptVersion, *, page: int, anyway: bool) -> VersionR
     """The latest runs first."""
     found = scores_before(version.prompt_set, [version.number], anyway=anyway)
     score = found.get(version.number, VersionScore(version.number))
-    paging = Paging(page, score.runs + score.unfinished, RUNS_PER_PAGE)
+    paging = Paging(page, _exact(version).count(), RUNS_PER_PAGE)
     rounds = rounds_of(version.prompt_set, version.number, score.main) if score.main else []
     return VersionRuns(
         score,
@@ -89,6 +89,8 @@ def tables(version: PromptVersion, page: VersionRuns) -> dict[str, Callable[[], 
     name = f"{version.prompt_set.slug}-v{version.number}"
     runs = _exact(version).iterator()
     return {
-        "runs": lambda: runs_table(f"{name}-runs", runs, is_cut=page.paging.total > MOST_ROWS),
+        "runs": lambda: runs_table(
+            f"{name}-runs", runs, page.score.copies, is_cut=page.paging.total > MOST_ROWS
+        ),
         "rounds": lambda: rounds_table(f"{name}-rounds", [(version.number, page.rounds)]),
     }

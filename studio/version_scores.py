@@ -1,6 +1,7 @@
 """What the runs of each version scored, and whether it did better than the version before it.
 
-A run counts by its best score, once it is over and only where it is traced to exactly one version.
+A run counts by its best score, once it is over without having failed, and only where it is traced to exactly
+one version; in however many workspaces a copy of it lies, it counts once.
 """
 
 import math
@@ -75,6 +76,9 @@ class VersionScore:
     teams: int = 0
     unfinished: int = 0
     unscored: int = 0
+    """Runs that are over, but failed or have no score."""
+    copies: frozenset[int] = frozenset()
+    """Keys of results of runs that another workspace has, too: a copied database is no second run."""
     edited: int = 0
     """Runs whose prompts are nearest to this version's, but not its own."""
     several: int = 0
@@ -209,8 +213,10 @@ def not_counted(prompt_set: PromptSet) -> NotCounted:
 class _Row:
     key: int
     number: int
+    execution: str
     found: str
     over: bool
+    state: str
     task: str
     teams: int
     rounds: int
@@ -222,17 +228,37 @@ def _figures(prompt_set: PromptSet, numbers: set[int]) -> dict[int, VersionScore
     found = RunResult.objects.filter(
         version__prompt_set=prompt_set, version__number__in=numbers, found__in=(Found.EXACT, Found.EDITED)
     ).order_by()
-    columns = ("pk", "version__number", "found", "over", "task_key", "teams", "rounds", "best_score")
+    columns = (
+        "pk",
+        "version__number",
+        "execution_id",
+        "found",
+        "over",
+        "state",
+        "task_key",
+        "teams",
+        "rounds",
+    )
     rows: dict[int, list[_Row]] = {number: [] for number in numbers}
-    for values in found.values_list(*columns, "metrics"):
+    copies: dict[int, set[int]] = {number: set() for number in numbers}
+    known = set[tuple[int, str, str]]()
+    # The one that got furthest stands for its copies.
+    for values in found.order_by("-over", "pk").values_list(*columns, "best_score", "metrics"):
         row = _Row(*values)
-        rows[row.number].append(row)
+        if (same := (row.number, row.execution, row.found)) in known:
+            copies[row.number].add(row.key)
+        else:
+            known.add(same)
+            rows[row.number].append(row)
     counting = {number for number, each in rows.items() if any(_counts(row) for row in each)}
     judges = judges_of(prompt_set, counting)
-    totals = _totals(prompt_set, counting)
+    totals = _totals(prompt_set, counting, set().union(*copies.values()))
     several = _several(prompt_set, numbers)
     return {
-        number: _score(number, rows[number], judges.get(number), totals.get(number, (0, 0)), several[number])
+        number: replace(
+            _score(number, rows[number], judges.get(number), totals.get(number, (0, 0)), several[number]),
+            copies=frozenset(copies[number]),
+        )
         for number in sorted(numbers)
         if rows[number] or several[number]
     }
@@ -248,7 +274,8 @@ def _score(
     counting = [row for row in rows if _counts(row)]
     by_metrics: dict[tuple[str, ...], list[_Row]] = {}
     for row in counting:
-        if row.score is not None and math.isfinite(row.score):
+        # A failed run got as far as its failure let it, not its prompt.
+        if row.score is not None and math.isfinite(row.score) and row.state != "failed":
             by_metrics.setdefault(tuple(row.metrics), []).append(row)
     measured = [_measured(Ruler(judges, metrics), some) for metrics, some in by_metrics.items() if judges]
     measured.sort(key=lambda each: (-each.runs, -max(each.keys)))
@@ -274,7 +301,7 @@ def _measured(ruler: Ruler, rows: list[_Row]) -> Measured:
     return Measured(ruler, scores, frozenset(row.key for row in rows), shape)
 
 
-def _totals(prompt_set: PromptSet, numbers: set[int]) -> dict[int, tuple[int, int]]:
+def _totals(prompt_set: PromptSet, numbers: set[int], copies: set[int]) -> dict[int, tuple[int, int]]:
     """Rounds, and teams by their ids."""
     if not numbers:
         return {}
@@ -284,6 +311,8 @@ def _totals(prompt_set: PromptSet, numbers: set[int]) -> dict[int, tuple[int, in
         run__found=Found.EXACT,
         run__over=True,
     ).order_by()
+    if copies:
+        rounds = rounds.exclude(run__in=copies)
     figures = rounds.values_list("run__version__number").annotate(
         rounds=Count("pk"), teams=Count("team_id", distinct=True)
     )

@@ -121,6 +121,27 @@ def test_a_mean_has_the_interval_of_its_finished_scored_runs(
     assert not_counted(prompt_set).unknown == 1
 
 
+def test_a_copied_database_is_no_second_run_and_a_failed_one_no_score(
+    signed_in: Client, prompt_set: PromptSet, workspace: Workspace
+) -> None:
+    play(workspace, prompt_set, 1, LOW, rounds=(60.0, 70.0))
+    copied = Workspace.objects.create(slug="copy", name="Copy", path="/nowhere/copy", created_at=NOW)
+    first = prompt_set.versions.get(number=1)
+    for run in RunResult.objects.filter(workspace=workspace):
+        copy = ran(copied, first, run.best_score, task=run.task_key, rounds=(60.0, 70.0))
+        RunResult.objects.filter(pk=copy.pk).update(execution_id=run.execution_id)
+    failed = ran(workspace, first, 5.0)
+    RunResult.objects.filter(pk=failed.pk).update(state="failed")
+    score = of(prompt_set, 1)
+    assert score.estimate == estimate(LOW)
+    assert (score.runs, score.rounds, score.unscored, len(score.copies)) == (5, 16, 1, 4)
+    page = signed_in.get("/prompts/set/versions/1/runs/").content.decode()
+    assert "without 4 copies of runs in other workspaces" in page and page.count(">not counted<") == 5
+    assert "without 1 run that failed or has no score" in signed_in.get("/prompts/set/").content.decode()
+    rows = json.loads(signed_in.get("/prompts/set/versions/1/runs/?format=json&table=runs").getvalue())
+    assert sum(row["counted"] for row in rows) == 4 and len(rows) == 9
+
+
 def test_a_change_is_more_than_noise_within_it_or_of_too_few_runs(
     prompt_set: PromptSet, workspace: Workspace
 ) -> None:
