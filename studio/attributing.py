@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max
@@ -25,6 +25,7 @@ Progress = Callable[[int, int], None]
 _OVER = frozenset({"completed", "partial_failure", "failed"})
 _NOT_QUITE = 0.9999
 """How alike a prompt can be at most that is not the version's own."""
+_LONGEST_ROUND = timedelta(days=1)
 _MOST_TEMPLATES = 5_000
 """Different team templates that are tried, the newest first."""
 
@@ -141,7 +142,7 @@ class _Examiner:
             state=execution.state,
             task=task,
             task_key=hashlib.sha256(task.encode()).hexdigest() if task else "",
-            started_at=execution.started_at,
+            started_at=_began(execution, delivered.rounds),
             teams=min(max(execution.teams, 0), LARGEST_NUMBER),
             rounds=min(max(execution.rounds, 0), LARGEST_NUMBER),
             best_score=execution.best_score,
@@ -231,6 +232,16 @@ class _Examiner:
             if is_id(each.stored.team_id) and 0 <= each.stored.round_number <= LARGEST_NUMBER
             for versions in [self.versions.of(each.matches)]
         ]
+
+
+def _began(execution: Execution, rounds: Sequence[StoredRound]) -> datetime | None:
+    """The earliest that is known. A run that is not over tells only when its first round had ended."""
+    started = execution.started_at
+    if started is None:
+        return None
+    sent = [each.delivered.timestamp for each in rounds if each.delivered and each.delivered.timestamp]
+    within = [moment for moment in sent if moment.tzinfo and started - _LONGEST_ROUND < moment < started]
+    return min(within, default=started)
 
 
 def _shipped(result: RunResult) -> Export | None:

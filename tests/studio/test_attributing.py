@@ -181,6 +181,20 @@ def test_a_receipt_does_not_speak_for_a_file_that_was_changed_after_it(
 
 
 @pytest.mark.slow
+def test_an_export_during_the_first_round_came_too_late_for_the_run(
+    workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    _, second = saved(prompt_set, person, PLAIN, SAME_TEAM)
+    begun = timezone.now() - timedelta(minutes=3)
+    play(workspace, PLAIN, state="running", at=begun)
+    export(workspace, second, person, begun + timedelta(seconds=5))
+    attribute_workspace(workspace, timezone.now())
+    result = RunResult.objects.get()
+    assert (result.found, result.version, result.basis) == ("several", None, "")
+    assert result.started_at and result.started_at < begun + timedelta(seconds=5)
+
+
+@pytest.mark.slow
 def test_a_file_does_not_tell_apart_versions_of_the_same_three_texts(
     workspace: Workspace, prompt_set: PromptSet, person: User
 ) -> None:
