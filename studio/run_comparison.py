@@ -70,6 +70,8 @@ class RunComparison:
     metrics: tuple[MetricPair, ...]
     cautions: tuple[str, ...]
     chart: Chart
+    other_metrics: bool = False
+    """Not scored by the same metrics."""
     team: TeamDelta | None = None
     """The one that the rounds are narrowed to."""
 
@@ -124,6 +126,7 @@ def compare_runs(
         metrics=_pairs(*metrics),
         cautions=tuple(_cautions(found, *rulers)),
         chart=_chart(found, sides, team),
+        other_metrics=_other_metrics(*rulers),
         team=team,
     )
 
@@ -170,10 +173,15 @@ def _figures(points: Sequence[ScorePoint]) -> dict[int, RoundFigures]:
     }
 
 
+def _other_metrics(first: Sequence[Metric], second: Sequence[Metric]) -> bool:
+    one, other = ({metric.name for metric in side} for side in (first, second))
+    return bool(one and other and one != other)
+
+
 def _cautions(found: ExecutionComparison, first: Sequence[Metric], second: Sequence[Metric]) -> Iterator[str]:
     """What a reader must know before believing a difference."""
-    one, other = ({metric.name for metric in side} for side in (first, second))
-    if one and other and one != other:
+    if _other_metrics(first, second):
+        one, other = ({metric.name for metric in side} for side in (first, second))
         names = {"first": _listed(one), "second": _listed(other)}
         yield (
             _(
@@ -239,9 +247,10 @@ def _difference(before: float | None, after: float | None) -> float | None:
 
 
 # --- as files ----------------------------------------------------------------------------
+# ``apart``: measured with different rulers, so that no difference is told.
 
 
-def teams_table(comparison: RunComparison) -> Table:
+def teams_table(comparison: RunComparison, *, apart: bool) -> Table:
     columns = (
         "team_id",
         "team_name",
@@ -254,7 +263,13 @@ def teams_table(comparison: RunComparison) -> Table:
         "difference",
     )
     rows = (
-        (team.team_id, team.team_name, *_cells(team.first), *_cells(team.second), team.delta)
+        (
+            team.team_id,
+            team.team_name,
+            *_cells(team.first),
+            *_cells(team.second),
+            None if apart else team.delta,
+        )
         for team in comparison.teams
     )
     return Table("compared-teams", columns, rows)
@@ -266,7 +281,7 @@ def _cells(standing: Standing | None) -> tuple[Cell, Cell, Cell]:
     return standing.rank, standing.best_score, standing.rounds
 
 
-def rounds_table(comparison: RunComparison) -> Table:
+def rounds_table(comparison: RunComparison, *, apart: bool) -> Table:
     columns = (
         "round",
         "first_best",
@@ -286,13 +301,15 @@ def rounds_table(comparison: RunComparison) -> Table:
             pair.second.best,
             pair.second.mean,
             pair.second.teams,
-            pair.delta,
+            None if apart else pair.delta,
         )
         for pair in comparison.rounds
     )
     return Table("compared-rounds", columns, rows)
 
 
-def metrics_table(comparison: RunComparison) -> Table:
-    rows = ((pair.name, pair.first, pair.second, pair.delta) for pair in comparison.metrics)
+def metrics_table(comparison: RunComparison, *, apart: bool) -> Table:
+    rows = (
+        (pair.name, pair.first, pair.second, None if apart else pair.delta) for pair in comparison.metrics
+    )
     return Table("compared-metrics", ("metric", "first", "second", "difference"), rows)

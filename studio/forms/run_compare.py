@@ -7,6 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from studio.forms.results import AnywayForm
 from studio.forms.search import SearchForm
 from studio.forms.teams import PageForm
 
@@ -31,7 +32,7 @@ class PickRunsForm(SearchForm, PageForm):
     run = NamesField(required=False, label=gettext_lazy("Run"))
 
 
-class ComparedTeamForm(forms.Form):
+class ComparedTeamForm(AnywayForm):
     """One team of a comparison, to be looked at alone."""
 
     team = forms.CharField(required=False, max_length=_LONGEST, strip=False, label=gettext_lazy("Team"))

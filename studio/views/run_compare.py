@@ -47,20 +47,25 @@ def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
 def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> HttpResponseBase:
     """Teams in both with their differences, round by round, and what limits the comparison."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    team = clean_or_refuse(ComparedTeamForm, request.GET)["team"]
+    wanted = clean_or_refuse(ComparedTeamForm, request.GET)
     with reading(workspace) as store:
-        found = compare_runs(store, first, second, timezone.now(), team or None)
+        found = compare_runs(store, first, second, timezone.now(), wanted["team"] or None)
+    judged = judged_apart(workspace, first, second)
+    other_ruler = bool(judged) or found.other_metrics
+    apart = other_ruler and not wanted["anyway"]
     tables = {
-        "teams": lambda: teams_table(found),
-        "rounds": lambda: rounds_table(found),
-        "metrics": lambda: metrics_table(found),
+        "teams": lambda: teams_table(found, apart=apart),
+        "rounds": lambda: rounds_table(found, apart=apart),
+        "metrics": lambda: metrics_table(found, apart=apart),
     }
     if (file := download(request, tables)) is not None:
         return file
     context = {
         "workspace": workspace,
         "comparison": found,
-        "cautions": [*judged_apart(workspace, first, second), *found.cautions],
+        "cautions": [*judged, *found.cautions],
+        "apart": apart,
+        "anyway": other_ruler and wanted["anyway"],
         "teams": found.teams[:TEAMS_SHOWN],
         "left_out": max(0, len(found.teams) - TEAMS_SHOWN),
     }

@@ -143,7 +143,18 @@ def test_a_comparison_says_what_cannot_be_compared(odd_one: Workspace, signed_in
 
 def test_runs_measured_by_other_metrics_are_not_one_ruler(odd_one: Workspace, signed_in: Client) -> None:
     url = reverse("run-compare", args=["odd", odd.EXECUTION, odd.OTHER_METRICS])
-    assert "not the same ruler" in page_of(signed_in, url)
+    page = page_of(signed_in, url)
+    assert "not the same ruler" in page and "different ruler, not compared" in page
+    assert 'class="delta' not in page and "anyway=1" in page
+    for table, column in (
+        ("teams", "difference"),
+        ("rounds", "difference_of_best"),
+        ("metrics", "difference"),
+    ):
+        rows, _lines = rows_of(signed_in, url, table)
+        assert {row[column] for row in rows} == {None}
+    asked = page_of(signed_in, f"{url}?anyway=1")
+    assert 'class="delta' in asked and "because you asked for it" in asked
 
 
 @pytest.mark.slow
