@@ -159,6 +159,21 @@ def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
     return found
 
 
+def judges_unknown(workspace: Workspace, first: str, second: str) -> list[str]:
+    """What to say where it is not known of both runs which version's judges scored them."""
+    if "\0" in first + second:
+        return []
+    runs = RunResult.objects.filter(workspace=workspace, execution_id__in={first, second})
+    if not runs.exclude(found=Found.EXACT).exists():
+        return []
+    return [
+        _(
+            "It is not known of both which evaluator and judgment templates they had: their scores may not be"
+            " the same ruler."
+        )
+    ]
+
+
 def _judged(rows: Collection[tuple[int, str, str]]) -> Iterator[tuple[int, Judges]]:
     # Most versions leave these templates alone: each text is hashed once.
     known: dict[tuple[str, str], Judges] = {}

@@ -12,7 +12,7 @@ from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.run_compare import ComparedTeamForm, PickRunsForm
 from studio.models import Workspace
-from studio.rulers import judged_apart
+from studio.rulers import judged_apart, judges_unknown
 from studio.run_comparison import compare_runs, metrics_table, rounds_table, teams_table
 from studio.run_problems import reading
 from studio.runs import RunFilter, read_runs
@@ -63,7 +63,7 @@ def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> Htt
     context = {
         "workspace": workspace,
         "comparison": found,
-        "cautions": [*judged, *found.cautions],
+        "cautions": [*judged, *judges_unknown(workspace, first, second), *found.cautions],
         "apart": apart,
         "anyway": other_ruler and wanted["anyway"],
         "teams": found.teams[:TEAMS_SHOWN],

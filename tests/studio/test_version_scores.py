@@ -17,7 +17,7 @@ from studio.models import Label, PromptSet, PromptVersion, RoundResult, RunResul
 from studio.models.prompts import Templates
 from studio.models.results import Basis, Found
 from studio.round_scores import by_round
-from studio.rulers import judged_apart
+from studio.rulers import judged_apart, judges_unknown
 from studio.version_scores import VersionScore, not_counted, scores_before, scores_of, versions_that_ran
 from tests.studio.clock import NOW
 
@@ -249,6 +249,10 @@ def test_two_runs_that_other_judges_scored_are_compared_with_a_caution(
         " v2 in the first, v3 in the second."
     ]
     assert judged_apart(workspace, ids[0], "nobody knows") == []
+    assert judges_unknown(workspace, ids[0], ids[1]) == []
+    edited = ran(workspace, prompt_set.versions.get(number=1), found=Found.EDITED)
+    (told,) = judges_unknown(workspace, ids[0], edited.execution_id)
+    assert told.startswith("It is not known of both which evaluator and judgment templates they had")
 
 
 # --- pages -------------------------------------------------------------------------------
