@@ -47,19 +47,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
-class OneBrowser(LoadScopeScheduling):
-    """Gives tests out to several processes one by one, and those of the browser, the last, to one of them.
-
-    (Marks with `xdist_group` would say the same, but pytest-xdist 3.8 does not find them in pytest 9.2.)
-    """
+class BrowserByFile(LoadScopeScheduling):
+    """Gives tests out to several processes one by one, and those of the browser, the last, by file."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "browser" if nodeid.startswith("tests/browser/") else nodeid
+        return nodeid.partition("::")[0] if nodeid.startswith("tests/browser/") else nodeid
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> OneBrowser:
-    return OneBrowser(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BrowserByFile:
+    return BrowserByFile(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

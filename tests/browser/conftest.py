@@ -19,6 +19,7 @@ from playwright.sync_api import (
     Page,
     Response,
     Route,
+    expect,
     sync_playwright,
 )
 from pytest_django.live_server_helper import LiveServer
@@ -27,6 +28,9 @@ from pytest_django.plugin import DjangoDbBlocker
 from studio.demo import load_demo
 from studio.models.signin import issue_link_token
 from tests.chromium import ARGUMENTS, find_chromium
+
+# Several browsers, servers and jails share the cores; what is right is right a moment later, too.
+expect.set_options(timeout=10_000)
 
 
 @dataclass

@@ -51,11 +51,13 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
         "REPLAYED LINE"
     )
     assert findings(page) == []
+    page.wait_for_load_state()
     page.keyboard.press("n")
     expect(page.locator("table.diff [aria-current]")).to_have_count(1)
 
     page.get_by_role("link", name=re.compile(rf"^v{number[1]}\b.*sent")).click()
     expect(page.get_by_text("Exactly what was sent")).to_be_visible()
+    page.wait_for_load_state()
     page.keyboard.press("d")
     expect(page.get_by_text("Another prompt than was sent")).to_be_visible()
     page.get_by_role("link", name="Judgment").click()
