@@ -34,7 +34,8 @@ from builder.orchestrator_file import named_prompt_file
 from builder.prompt_file import merge, read
 from builder.toml_file import located
 from builder.variables import FIELDS, field_name
-from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes, replace
+from builder.workspace_file import replace
+from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
 
 EMPTY = message(
     "settings-empty",

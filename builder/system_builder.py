@@ -18,7 +18,7 @@ from builder.system_file import SYSTEM_PROMPT_FILE, read_system_file
 from builder.system_input import PromptMode
 from builder.system_prompt import render_system_prompt
 from builder.tokens import TokenCount, count
-from builder.workspace_file import peek
+from builder.workspace_look import peek
 from builder.workspace_scan import Machine, Scan, scan
 from builder.workspace_text import read_part
 

@@ -1,10 +1,7 @@
 """Writing one file of a workspace: whole or not at all, and never over somebody else's edit."""
 
-import errno
-import hashlib
 import os
 import secrets
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
@@ -19,9 +16,9 @@ from builder.errors import (
     PromptFileUnwritable,
 )
 from builder.messages import message
-from builder.problems import Problem
 from builder.toml_file import MAX_FILE_BYTES, TOO_LARGE
-from builder.workspace_folder import LINK, TEMPORARY, exchange, lock, opened, rename_new, sweep, unreadable
+from builder.workspace_folder import TEMPORARY, exchange, lock, opened, rename_new, sweep
+from builder.workspace_look import FileState, closing, look_in, peek_in, sha256
 
 Step = Literal["locked", "compared", "written", "synced", "compared-again", "replaced", "folder-synced"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -29,36 +26,10 @@ STEPS: tuple[Step, ...] = get_args(Step)
 REMOVE_STEPS: tuple[Step, ...] = ("locked", "compared", "replaced", "folder-synced")
 """Those of ``remove``."""
 
-PROMPT_FILE = Path("configs/prompt_builder.toml")
-ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")
-"""Where MixSeek looks, below a workspace; the second may name another place for the first."""
 
 LOCK_SECONDS = 10.0
-_NEW_FILE_MODE = 0o644
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
-NOT_REGULAR = message(
-    "file-not-regular",
-    "{file} is not a regular file",
-    "{file} は通常のファイルではありません",
-    fix_en="Put a regular file in its place.",
-    fix_ja="通常のファイルに置き換えてください。",
-)
-HARD_LINKS = message(
-    "file-hard-links",
-    "{file} has {count} names (hard links); replacing it would part them",
-    "{file} には{count}個の名前（ハードリンク）があり、置き換えると別々になります",
-    fix_en="Copy the file over itself so that it has one name only.",
-    fix_ja="コピーし直して、名前が1つだけのファイルにしてください。",
-)
-PROTECTED = message(
-    "file-protected",
-    "{file} is write-protected",
-    "{file} は書き込み禁止になっています",
-    fix_en="Allow its owner to write to it (chmod u+w), then try again.",
-    fix_ja="所有者の書き込みを許可（chmod u+w）してから、もう一度お試しください。",
-)
 CHANGED = message(
     "file-changed",
     "{file} has changed since it was read; nothing was written",
@@ -81,44 +52,6 @@ UNWRITABLE = message(
     "{file} cannot be written: {reason}; it is as it was",
     "{file} に書き込めません: {reason}。ファイルは元のままです",
 )
-OWNER = message(
-    "file-owner-changes",
-    "The file's owner cannot be kept: user {uid}, group {gid} becomes user {new_uid}, group {new_gid}",
-    "所有者を維持できません: ユーザー{uid}・グループ{gid} → ユーザー{new_uid}・グループ{new_gid}",
-    fix_en="Run as that user, or hand the file over first.",
-    fix_ja="そのユーザーで実行するか、先に所有者を変更してください。",
-)
-
-
-@dataclass(frozen=True)
-class FileState:
-    """What stands at a path now; ``data`` is None where there is no file."""
-
-    path: Path
-    data: bytes | None = field(repr=False)
-    modified_ns: int = 0
-    mode: int = _NEW_FILE_MODE
-    uid: int = -1
-    gid: int = -1
-
-    @property
-    def sha256(self) -> str | None:
-        return None if self.data is None else sha256(self.data)
-
-    @property
-    def owner_warning(self) -> Problem | None:
-        """Said before a write that could not keep the file's owner and group."""
-        user, groups = os.geteuid(), {os.getegid(), *os.getgroups()}
-        if self.data is None or user == 0 or (self.uid == user and self.gid in groups):
-            return None
-        group = self.gid if self.gid in groups else os.getegid()
-        params: dict[str, str | int] = {
-            "uid": self.uid,
-            "gid": self.gid,
-            "new_uid": user,
-            "new_gid": group,
-        }
-        return Problem("warning", OWNER, 1, params=params)
 
 
 @dataclass(frozen=True)
@@ -134,42 +67,6 @@ class Receipt:
     old: bytes | None = field(repr=False)
 
 
-def sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def read_bytes(path: Path) -> bytes | None:
-    """A file of a workspace as MixSeek would read it, links followed; None where there is none."""
-    try:
-        handle = os.open(path, _READ)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    with _closing(handle):
-        return _content(handle, path)
-
-
-def inspect(path: Path, root: Path, *, start: Path | None = None) -> FileState:
-    """Look at a file inside a workspace; refuses what ``replace`` would refuse."""
-    state, obstacle = peek(path, root, start=start)
-    if obstacle is not None:
-        raise obstacle
-    return state
-
-
-def peek(path: Path, root: Path, *, start: Path | None = None) -> tuple[FileState, PromptFileRefused | None]:
-    """Read a file inside a workspace, and say what would keep ``replace`` from replacing it.
-
-    A link on the way, also from ``start`` on, or what is no regular file, is refused here too.
-    """
-    try:
-        with opened(path, root, start=start) as folder:
-            return _peek(folder, path)
-    except PromptFileMissing:
-        return FileState(path, None), None
-
-
 @dataclass(frozen=True)
 class Turn:
     """A file's folder, held open and locked: until it ends, nobody else of us writes there."""
@@ -181,11 +78,11 @@ class Turn:
     def look(self) -> FileState:
         """What stands at the path now; refuses what ``replace`` would refuse."""
         with _unwritable(self.path):
-            return _look(self.folder, self.path)
+            return look_in(self.folder, self.path)
 
     def peek(self) -> tuple[FileState, PromptFileRefused | None]:
         """The same, with what ``replace`` would refuse told and not raised."""
-        return _peek(self.folder, self.path)
+        return peek_in(self.folder, self.path)
 
 
 @contextmanager
@@ -234,11 +131,11 @@ def replace(
     with mine as held, _unwritable(path):
         folder = held.folder
         on_step("locked")
-        state = _look(folder, path)
+        state = look_in(folder, path)
         _require(state, expected_hash)
         on_step("compared")
         with _temporary(folder, new, state, on_step) as (temporary, owner_kept):
-            _require(_look(folder, path), expected_hash)
+            _require(look_in(folder, path), expected_hash)
             on_step("compared-again")
             _put(folder, temporary, state)
             on_step("replaced")
@@ -261,14 +158,14 @@ def remove(
         folder = held.folder
         with _unwritable(path):
             on_step("locked")
-            state = _look(folder, path)
+            state = look_in(folder, path)
             _require(state, expected_hash)
             on_step("compared")
             aside = _private_name()
             rename_new(folder, path.name, aside)
             on_step("replaced")
             try:
-                _require(_look(folder, path, aside), expected_hash)
+                _require(look_in(folder, path, aside), expected_hash)
             except BaseException:
                 rename_new(folder, aside, path.name)
                 raise
@@ -293,48 +190,6 @@ def _unwritable(path: Path) -> Iterator[None]:
 # --- the file ----------------------------------------------------------------------------
 
 
-def _look(folder: int, path: Path, name: str | None = None) -> FileState:
-    """What stands in the folder under the path's name, or under another one."""
-    state, obstacle = _peek(folder, path, name)
-    if obstacle is not None:
-        raise obstacle
-    return state
-
-
-def _peek(folder: int, path: Path, name: str | None = None) -> tuple[FileState, PromptFileRefused | None]:
-    try:
-        handle = os.open(name or path.name, _READ | os.O_NOFOLLOW, dir_fd=folder)
-    except FileNotFoundError:
-        return FileState(path, None), None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise PromptFileRefused(LINK, file=str(path)) from None
-        if error.errno == errno.ENXIO:
-            raise PromptFileRefused(NOT_REGULAR, file=str(path)) from None
-        raise unreadable(path, error) from error
-    with _closing(handle):
-        data = _content(handle, path)
-        found = os.fstat(handle)
-    obstacle = None
-    if found.st_nlink > 1:
-        obstacle = PromptFileRefused(HARD_LINKS, file=str(path), count=found.st_nlink)
-    elif not found.st_mode & stat.S_IWUSR:
-        # A rename would get past it, but somebody wanted this file left alone.
-        obstacle = PromptFileRefused(PROTECTED, file=str(path))
-    mode = stat.S_IMODE(found.st_mode)
-    return FileState(path, data, found.st_mtime_ns, mode, found.st_uid, found.st_gid), obstacle
-
-
-def _content(handle: int, path: Path) -> bytes:
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        raise PromptFileRefused(NOT_REGULAR, file=str(path))
-    with open(handle, "rb", closefd=False) as file:
-        data = file.read(MAX_FILE_BYTES + 1)
-    if len(data) > MAX_FILE_BYTES:
-        raise PromptFileInvalid(TOO_LARGE, file=str(path), limit=MAX_FILE_BYTES)
-    return data
-
-
 def _require(state: FileState, expected_hash: str | None) -> None:
     if state.sha256 == expected_hash:
         return
@@ -352,7 +207,7 @@ def _temporary(
     name = _private_name()
     handle = os.open(name, _CREATE, 0o600, dir_fd=folder)
     try:
-        with _closing(handle):
+        with closing(handle):
             with open(handle, "wb", closefd=False) as file:
                 file.write(new)
             on_step("written")
@@ -387,12 +242,12 @@ def _put(folder: int, temporary: str, state: FileState) -> None:
         try:
             return rename_new(folder, temporary, name)
         except FileExistsError:
-            _require(_look(folder, state.path), None)
+            _require(look_in(folder, state.path), None)
             raise
     if not exchange(folder, temporary, name):
         return os.replace(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
     try:
-        _require(_look(folder, state.path, temporary), state.sha256)
+        _require(look_in(folder, state.path, temporary), state.sha256)
     except BaseException:
         exchange(folder, temporary, name)
         raise
@@ -405,11 +260,3 @@ def _sync(folder: int) -> bool:
         # The new file is in its place by now; an error would say that it is not.
         return False
     return True
-
-
-@contextmanager
-def _closing(handle: int) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        os.close(handle)

@@ -21,7 +21,8 @@ from builder.errors import (
 )
 from builder.messages import message
 from builder.variables import FIELDS, KINDS, field_name
-from builder.workspace_file import CHANGED, FileState, inspect, sha256
+from builder.workspace_file import CHANGED
+from builder.workspace_look import FileState, inspect, sha256
 from studio.comparison import TextDiff, text_diff
 from studio.findings import Finding
 from studio.jail import pool

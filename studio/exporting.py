@@ -11,10 +11,10 @@ from django.db import IntegrityError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from builder import workspace_file
 from builder.errors import BuilderError, JailError, PromptFileConflict, PromptFileError
 from builder.messages import message
 from builder.workspace_file import CHANGED
+from builder.workspace_look import inspect
 from studio.export_plan import Plan, Target, hash_of, plan
 from studio.export_writing import STEPS, Intent, OnStep, carry_out
 from studio.jail import pool
@@ -125,7 +125,7 @@ def require_undoable(export: Export, at: datetime) -> Path:
         raise CannotUndo(_("This export wrote nothing, so there is nothing to undo."))
     try:
         root = require_allowed(export.workspace)
-        found = workspace_file.inspect(Path(export.path), root, start=root_of(root))
+        found = inspect(Path(export.path), root, start=root_of(root))
     except FolderRefused as error:
         raise CannotUndo(f"{error.what} {error.advice}".strip()) from error
     except PromptFileError as error:

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from builder.errors import BuilderError, LimitExceeded, PromptFileError
 from builder.jail import FileProblem
 from builder.variables import FIELDS, KINDS, PromptKind, field_name
-from builder.workspace_file import peek
+from builder.workspace_look import peek
 from studio.forms.editor import lines_of
 from studio.jail import pool
 from studio.language import reader_language

@@ -11,7 +11,7 @@ from pathlib import Path
 from django.conf import settings
 
 from builder.leaderboard import DATABASE_NAME
-from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
 from studio.models import Workspace
 from studio.workspace_roots import (
     FolderRefused,

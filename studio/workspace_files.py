@@ -9,8 +9,8 @@ from pathlib import Path
 
 from builder.errors import BuilderError, PromptFileError, PromptFileRefused
 from builder.jail import FileProblem, NamedFile, PromptFile
-from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
-from builder.workspace_file import peek as peek_below
+from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
+from builder.workspace_look import peek as peek_below
 from studio.environment import overriding_variables
 from studio.jail import pool
 from studio.workspace_roots import root_of

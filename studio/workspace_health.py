@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError
 from builder.variables import FIELDS
-from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
 from studio.language import reader_language
 from studio.models import Workspace
 from studio.problems import Problem

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from builder.errors import BuilderError, JailError, PromptFileInvalid
 from builder.jail import MISSING_FIELD, FileProblem, PromptFile
 from builder.variables import FIELDS
-from builder.workspace_file import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
 from studio.forms.editor import lines_of
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.models.exports import Outcome

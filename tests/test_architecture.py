@@ -57,6 +57,7 @@ OPEN_TO_STUDIO = {
         "words",
         "workspace_file",
         "workspace_folder",
+        "workspace_look",
     ]
 }
 

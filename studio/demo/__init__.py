@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from builder.workspace_file import PROMPT_FILE, sha256
+from builder.workspace_look import PROMPT_FILE, sha256
 from studio.demo.story import STORIES, Story
 from studio.demo.workspaces import (
     FOLLOWED,

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 
 from builder.simulation import TASKS, Run, prompt_file_of, simulate
-from builder.workspace_file import PROMPT_FILE
+from builder.workspace_look import PROMPT_FILE
 from studio.demo.story import BRIEFING, RESEARCH, LabelStep, Story
 
 

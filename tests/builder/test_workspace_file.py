@@ -26,18 +26,8 @@ from builder.errors import (
     PromptFileRefused,
     PromptFileUnwritable,
 )
-from builder.workspace_file import (
-    REMOVE_STEPS,
-    STEPS,
-    Receipt,
-    inspect,
-    peek,
-    read_bytes,
-    remove,
-    replace,
-    sha256,
-    turn,
-)
+from builder.workspace_file import REMOVE_STEPS, STEPS, Receipt, remove, replace, turn
+from builder.workspace_look import inspect, peek, read_bytes, sha256
 
 OLD, NEW = b"old = 1\n", b"new = 2\n"
 # Children of a process that has nothing but this module: cheap, and no thread of ours is copied.

@@ -12,7 +12,7 @@ from builder.dialect import MIXSEEK
 from builder.formatters import variables
 from builder.leaderboard import AggregationStore
 from builder.render import render
-from builder.workspace_file import sha256
+from builder.workspace_look import sha256
 from studio.demo import load_demo
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.models.prompts import Templates

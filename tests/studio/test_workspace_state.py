@@ -12,7 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 import studio.workspace_files
 from builder.jail import JailPool
 from builder.prompt_file import merge
-from builder.workspace_file import sha256
+from builder.workspace_look import sha256
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspace_state import PromptFileState, state_of, states_of
 from tests.studio.clock import NOW

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from builder.workspace_file import sha256
+from builder.workspace_look import sha256
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.models.prompts import Templates
 from tests.studio.clock import NOW
