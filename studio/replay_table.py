@@ -19,7 +19,7 @@ from studio.kept import Kept
 from studio.language import reader_language
 from studio.paging import Paging
 from studio.previewing import compared
-from studio.replay import Candidate
+from studio.rebuilt_rounds import Candidate
 
 TEAMS_PER_PAGE = 25
 MOST_COLUMNS = 24

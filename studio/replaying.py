@@ -21,7 +21,7 @@ from studio.findings import Finding
 from studio.jail import pool
 from studio.models import PromptVersion, Workspace
 from studio.previewing import compared
-from studio.replay import Candidate, Nearest, Place, candidates, rebuilt_round
+from studio.rebuilt_rounds import Candidate, Nearest, Place, candidates, rebuilt_round
 from studio.rounds import StoredText
 from studio.workspace_state import state_of
 

@@ -20,7 +20,7 @@ from studio.models import SampleContext, Workspace
 from studio.models.contexts import NameTaken
 from studio.people import person_of
 from studio.problems import Problem
-from studio.replay import Place, Replay, candidates, rebuild_round
+from studio.rebuilt_rounds import Place, Replay, candidates, rebuild_round
 from studio.round_board import read_board
 from studio.round_contexts import document_of, proposed_description, proposed_name
 from studio.rounds import Round, read_round

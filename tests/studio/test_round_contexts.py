@@ -180,11 +180,11 @@ def test_without_the_jail_the_page_says_so(
     store: AggregationStore, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from builder.jail import JailPool
-    from studio import replay
+    from studio import rebuilt_rounds
 
     closed = JailPool(size=1)
     closed.close()
-    monkeypatch.setattr(replay, "pool", lambda: closed)
+    monkeypatch.setattr(rebuilt_rounds, "pool", lambda: closed)
     url = address("research", run_in(store, "completed").execution_id, "team-001", 2)
     page = signed_in.get(url).content.decode()
     assert "could not be tried just now" in page and "Save as a sample context" in page
