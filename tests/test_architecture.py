@@ -38,6 +38,10 @@ OPEN_TO_STUDIO = {
     for name in [
         "allowed",
         "attribution",  # renders through the jail that it is given
+        "budget",
+        "built_prompt",
+        "cache_minimums",
+        "cache_report",
         "defaults",
         "dialect",
         "diff",
@@ -49,8 +53,15 @@ OPEN_TO_STUDIO = {
         "models",
         "problems",
         "rounds",
+        "round_context",
+        "round_history",
+        "round_prompt",
         "simulation",
+        "stability",  # the shapes; templates are analysed by a job of the jail
         "statistics",
+        "system_builder",  # with settings and front matters that the jail read
+        "system_config",
+        "system_file",  # turns tables that the jail read into settings and problems
         "tokens",
         "unified",
         "variables",

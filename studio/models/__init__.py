@@ -5,9 +5,11 @@ from studio.models.drafts import Draft, DraftCopy
 from studio.models.exports import Export, ExportReceipt
 from studio.models.history_index import HistoryNote
 from studio.models.labels import Label, LabelMove
+from studio.models.language_models import LanguageModel
 from studio.models.prompts import PromptSet, PromptVersion, Tag
 from studio.models.results import RoundResult, RunResult
 from studio.models.signin import SignInAttempt, SignInLink
+from studio.models.system_builds import SystemBuild
 from studio.models.uploads import Upload
 from studio.models.workspaces import Workspace
 
@@ -19,6 +21,7 @@ __all__ = [
     "HistoryNote",
     "Label",
     "LabelMove",
+    "LanguageModel",
     "PromptSet",
     "PromptVersion",
     "RoundResult",
@@ -26,6 +29,7 @@ __all__ = [
     "SampleContext",
     "SignInAttempt",
     "SignInLink",
+    "SystemBuild",
     "Tag",
     "Upload",
     "Workspace",

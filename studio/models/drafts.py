@@ -48,6 +48,7 @@ class WrittenText(models.Model):
     team_user_prompt = models.TextField(blank=True)
     evaluator_user_prompt = models.TextField(blank=True)
     judgment_user_prompt = models.TextField(blank=True)
+    system_prompt = models.TextField(null=True)
     message = models.CharField(max_length=500, blank=True)
 
     class Meta:

@@ -7,12 +7,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.models.immutable import ImmutableModel
-from studio.models.prompts import PromptVersion
+from studio.models.prompts import Holds, PromptVersion
 from studio.models.workspaces import Workspace
 
 
 class Export(ImmutableModel):
-    """The intent to write one workspace's prompt file, recorded before the write.
+    """The intent to write one file of a workspace, recorded before the write.
 
     ``before`` and ``after`` are the file's bytes (None: no file), so that each export can be undone, and
     so that a start after a crash can tell by the file's hash what became of it.
@@ -27,6 +27,8 @@ class Export(ImmutableModel):
     undoes = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="undone_by")
     kept_as = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
     """The version that holds the hand edit which this export overwrote knowingly."""
+    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    """Which of the workspace's files it is."""
     path = models.CharField(max_length=1000)
     before = models.BinaryField(null=True)
     after = models.BinaryField(null=True)

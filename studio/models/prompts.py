@@ -85,12 +85,28 @@ class PromptSetQuerySet(models.QuerySet["PromptSet"]):
         return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
 
 
+class Holds(models.TextChoices):
+    """Which file of a workspace a set's versions are."""
+
+    PROMPTS = "prompts", _("Prompt templates")
+    SYSTEM = "system", _("System prompt")
+
+
 class PromptSet(models.Model):
-    """Three templates that belong together, through time."""
+    """What belongs together in one file of a workspace, through time: three templates, or the settings of a
+    system prompt."""
 
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)
     dialect = models.CharField(max_length=20, default="mixseek")
+    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    # `RoundPromptConfig` as far as somebody set it, and the tokens that each template's prompt may have.
+    round_config = models.JSONField(default=dict)
+    budgets = models.JSONField(default=dict)
+    # Whose tokens and prices count; none where nobody has said.
+    language_model = models.ForeignKey(
+        "studio.LanguageModel", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
     tags = models.ManyToManyField(Tag, related_name="prompt_sets", blank=True)
     archived = models.BooleanField(default=False)
     # The newest version's number, and what a save is checked against.
@@ -173,6 +189,8 @@ class PromptVersion(ImmutableModel):
     team_user_prompt = models.TextField()
     evaluator_user_prompt = models.TextField()
     judgment_user_prompt = models.TextField()
+    # The text of `system_prompt.toml`, in a set that holds one; its templates are empty then.
+    system_prompt = models.TextField(null=True)
     content_hash = models.CharField(max_length=64, db_index=True)
     message = models.CharField(max_length=500)
     author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")

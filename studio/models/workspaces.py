@@ -42,6 +42,10 @@ class Workspace(models.Model):
     label = models.ForeignKey(
         Label, on_delete=models.PROTECT, null=True, blank=True, related_name="workspaces"
     )
+    # The same for the system prompt's file: a label of a set that holds one.
+    system_label = models.ForeignKey(
+        Label, on_delete=models.PROTECT, null=True, blank=True, related_name="system_workspaces"
+    )
     # Taken off the lists; its exports stay, and registering the folder again brings it back.
     archived = models.BooleanField(default=False)
     created_at = models.DateTimeField()
