@@ -27,6 +27,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from studio.demo import load_demo
 from studio.models.signin import issue_link_token
+from tests.browser.readiness import act_when_ready
 from tests.chromium import ARGUMENTS, find_chromium
 
 # Several browsers, servers and jails share the cores; what is right is right a moment later, too.
@@ -109,6 +110,7 @@ def context(browser: Browser, server: str, watch: Watch) -> Iterator[BrowserCont
         base_url=server, viewport={"width": 1280, "height": 800}, locale="en-US", color_scheme="light"
     )
     made.set_default_timeout(8_000)
+    made.on("page", act_when_ready)
     watch.attach(made)
     yield made
     made.close()

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from studio.models import Draft, DraftCopy
+from tests.browser.readiness import READY, press
 
 SLUG = "research-team"
 EDIT = f"/prompts/{SLUG}/edit/"
@@ -26,8 +27,8 @@ class EditorPage:
         self.wait_until_ready()
 
     def wait_until_ready(self) -> None:
-        """The scripts have taken the textareas over."""
-        expect(self.page.locator("form[data-ready]")).to_be_attached()
+        """The scripts have taken the textareas over, and answer."""
+        expect(self.page.locator(f"{READY} form[data-ready]")).to_be_attached()
 
     @property
     def content(self) -> Locator:
@@ -61,17 +62,19 @@ class EditorPage:
         """The team's template as the server has it."""
         return Draft.objects.get(prompt_set__slug=SLUG).team_user_prompt
 
+    def press(self, *keys: str) -> None:
+        press(self.page, *keys)
+
     def write(self, text: str) -> None:
         """Put a text in the place of all there is."""
         self.content.click()
-        self.page.keyboard.press("Control+a")
-        self.page.keyboard.press("Delete")
+        self.press("Control+a", "Delete")
         if text:
             self.page.keyboard.insert_text(text)
 
     def type_at_end(self, text: str) -> None:
         self.content.click()
-        self.page.keyboard.press("Control+End")
+        self.press("Control+End")
         self.page.keyboard.type(text)
 
     def expect_kept(self) -> None:
@@ -88,4 +91,4 @@ class EditorPage:
 
     def save(self, message: str) -> None:
         self.page.get_by_label("Message").fill(message)
-        self.page.keyboard.press("Control+s")
+        self.press("Control+s")

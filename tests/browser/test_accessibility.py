@@ -5,6 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Watch
+from tests.browser.readiness import wait_until_ready
 
 PAGES = {
     "/prompts/": 200,
@@ -54,6 +55,7 @@ PAGES = {
 
 
 def findings(page: Page) -> list[str]:
+    wait_until_ready(page)
     violations = Axe().run(page).response["violations"]
     return [f"{page.url} {each['id']}: {each['nodes'][0]['html']}" for each in violations]
 

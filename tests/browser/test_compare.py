@@ -12,14 +12,9 @@ from studio.models import PromptSet
 from studio.models.prompts import Templates
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
+from tests.browser.readiness import press
 
 PAIR = "/prompts/research-team/compare/4...5"
-
-
-def press(page: Page, key: str) -> None:
-    """A key, once the page's scripts listen."""
-    page.wait_for_load_state()
-    page.keyboard.press(key)
 
 
 def change(page: Page, number: int) -> None:
@@ -47,8 +42,8 @@ def test_what_changed_by_keys_alone(page: Page, server: str) -> None:
     context = page.get_by_label("Sample context")
     context.focus()
     page.keyboard.type("Round 3")
-    page.keyboard.press("Tab")
-    page.keyboard.press("Enter")
+    press(page, "Tab")
+    press(page, "Enter")
     expect(page.get_by_text("Only round 3 changes.")).to_be_visible()
     cells = page.locator(".overview tbody tr").first.locator("td")
     expect(cells).to_have_text([re.compile("= same"), re.compile("= same"), re.compile(r"\+1 −1")])
@@ -91,7 +86,7 @@ def test_folds_open_in_place(page: Page, server: str) -> None:
     lines = page.locator("#team tr.equal")
     before = lines.count()
     fold.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator("#team-rows-0")).to_have_count(0)
     assert lines.count() > before
     expect(page).to_have_url(server + PAIR)
@@ -115,7 +110,7 @@ def test_other_versions_are_chosen_by_a_form(page: Page, server: str) -> None:
     page.goto(PAIR)
     page.get_by_label("First version").fill("2")
     page.get_by_label("Second version").fill("v3")
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page).to_have_url(f"{server}/prompts/research-team/compare/2...3")
 
 

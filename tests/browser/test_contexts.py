@@ -10,6 +10,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from studio.models import SampleContext
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
+from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings
 
 
@@ -92,7 +93,7 @@ def test_a_row_is_removed_by_keyboard_and_the_rest_stays(page: Page) -> None:
     page.goto("/contexts/round-5-first/edit/")
     page.get_by_label("Task", exact=True).fill("typed, not saved")
     page.get_by_role("button", name="Remove no. 2 of the rounds").focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.locator("[name='round_history']")).to_have_count(3)
     expect(page.get_by_role("button", name="Add a round")).to_be_focused()
     expect(page.get_by_label("Task", exact=True)).to_have_value("typed, not saved")

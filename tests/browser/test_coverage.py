@@ -55,7 +55,7 @@ def test_a_line_is_hatched_until_a_context_reaches_it(editor: EditorPage) -> Non
 def test_marks_move_with_the_text_and_each_template_has_its_own(editor: EditorPage) -> None:
     editor.write(LATE)
     expect(marks(editor)).to_have_count(1)
-    editor.page.keyboard.press("Control+Home")
+    editor.press("Control+Home")
     editor.page.keyboard.type("# Task\n")
     expect(switch(editor)).to_have_attribute("title", re.compile(": 4$"))
     editor.page.get_by_role("tab", name="Evaluator").click()
@@ -98,7 +98,7 @@ def test_previews_do_not_wait_for_it(editor: EditorPage) -> None:
         if held:
             break
         editor.page.wait_for_timeout(100)
-    editor.page.keyboard.press("Control+Home")
+    editor.press("Control+Home")
     editor.page.keyboard.type("above\n")
     expect(editor.prompt).to_contain_text("above")
     editor.page.wait_for_timeout(1_000)

@@ -98,7 +98,7 @@ def test_what_is_typed_while_a_save_is_under_way_survives_leaving(editor: Editor
     editor.page.route(re.compile("/save/$"), lambda route: held.append(route))
     editor.write("saved")
     editor.page.get_by_label("Message").fill("slow")
-    editor.page.keyboard.press("Control+s")
+    editor.press("Control+s")
     expect(editor.state).to_have_text("Saving…")
     editor.type_at_end(", and more")
     editor.page.reload()
@@ -113,7 +113,7 @@ def test_what_is_typed_while_a_save_meets_a_newer_version_is_kept(editor: Editor
     editor.page.route(re.compile("/save/$"), lambda route: held.append(route))
     editor.write("mine")
     editor.page.get_by_label("Message").fill("slow")
-    editor.page.keyboard.press("Control+s")
+    editor.press("Control+s")
     expect(editor.state).to_have_text("Saving…")
     prompt_set = PromptSet.objects.get(slug=SLUG)
     newest = prompt_set.latest
@@ -133,7 +133,7 @@ def test_a_server_in_trouble_is_not_taken_for_a_sign_out(editor: EditorPage, wat
     editor.page.route(re.compile("/save/$"), lambda route: route.fulfill(status=502, body="Bad gateway"))
     editor.write("text")
     editor.page.get_by_label("Message").fill("saved?")
-    editor.page.keyboard.press("Control+s")
+    editor.press("Control+s")
     expect(editor.state).to_have_attribute("data-is", "offline")
     assert editor.stored() == "text"
 

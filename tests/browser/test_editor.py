@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, FIRST_PLACE, EditorPage, forget_drafts
+from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings
 
 
@@ -22,7 +23,7 @@ def test_a_variable_is_completed_by_keyboard(editor: EditorPage) -> None:
     expect(editor.suggestions).to_have_text(["submission_historystring"])
     expect(editor.page.locator(".cm-completionInfo")).to_contain_text("The team's earlier submissions")
     editor.page.wait_for_timeout(100)  # a list that has just appeared takes no Enter, lest it be a slip
-    editor.page.keyboard.press("Enter")
+    editor.press("Enter")
     editor.page.keyboard.type(" first.")
     assert editor.text() == "Look at {{ submission_history }} first."
 
@@ -73,7 +74,7 @@ def test_a_typo_is_marked_on_its_line_and_mended_by_one_key(editor: EditorPage) 
         "not a variable of this template. Did you mean submission_history?"
     )
     expect(editor.problems).to_contain_text("Line 2")
-    editor.page.keyboard.press("Control+.")
+    editor.press("Control+.")
     assert editor.text() == "# History\n{{ submission_history }}\n"
     expect(editor.problems).to_have_count(0)
     expect(editor.prompt).to_contain_text("# History")
@@ -96,7 +97,7 @@ def test_keys_walk_the_problems_and_say_what_they_are(editor: EditorPage) -> Non
         ("F8", "user_promt"),
         ("Shift+F8", "round_numbr"),
     ]:
-        editor.page.keyboard.press(key)
+        editor.press(key)
         expect(bubble).to_contain_text(f"{name} is not a variable")
     bubble.get_by_role("button", name="Write round_number").click()
     assert editor.text() == "{{ user_promt }}\n\n{{ round_number }}\n"
@@ -108,15 +109,15 @@ def test_of_one_line_the_errors_come_first_and_names_stand_as_code(editor: Edito
     expect(editor.errors.locator("code").first).to_have_text("round_numbr")
     bubble = editor.page.locator(".problem-bubble")
     for key, severity in [("F8", "error"), ("F8", "info"), ("F8", "error"), ("Shift+F8", "info")]:
-        editor.page.keyboard.press(key)
+        editor.press(key)
         expect(bubble).to_have_class(re.compile(severity))
-    editor.page.keyboard.press("F8")
+    editor.press("F8")
     expect(bubble.locator("code").first).to_have_text("round_numbr")
     expect(bubble).not_to_contain_text("`")
     editor.page.locator(".cm-lint-marker-error").hover()
     expect(editor.page.locator(".cm-tooltip-lint .cm-diagnostic").first).to_have_class(re.compile("error"))
     expect(editor.page.locator(".cm-tooltip-lint code").first).to_have_text("round_numbr")
-    editor.page.keyboard.press("Alt+r")  # the same problems again: what was hovered is not there any more
+    editor.press("Alt+r")  # the same problems again: what was hovered is not there any more
     expect(editor.page.locator("#preview [aria-current]")).to_have_text("3")
     expect(editor.page.locator(".cm-tooltip-lint")).to_have_count(0)
 
@@ -142,7 +143,7 @@ def test_errors_of_another_template_stay_in_the_list_until_they_are_mended(edito
 
 
 def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:
-    editor.page.keyboard.press("Alt+3")
+    editor.press("Alt+3")
     expect(editor.page.get_by_role("tab", name="Judgment")).to_have_attribute("aria-selected", "true")
     expect(editor.content).to_be_focused()
     expect(editor.content).to_have_attribute("aria-label", "judgment_user_prompt")
@@ -156,17 +157,17 @@ def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: Edito
 
 def test_arrow_keys_walk_the_tabs(editor: EditorPage) -> None:
     editor.page.get_by_role("tab", name="Team").focus()
-    editor.page.keyboard.press("ArrowLeft")
+    editor.press("ArrowLeft")
     expect(editor.page.get_by_role("tab", name="Judgment")).to_be_focused()
     expect(editor.page.locator("#panel-judgment")).to_be_visible()
 
 
 def test_the_keyboard_leaves_the_editor(editor: EditorPage) -> None:
     editor.content.click()
-    editor.page.keyboard.press("Tab")
+    editor.press("Tab")
     expect(editor.content).to_be_focused()
-    editor.page.keyboard.press("Escape")
-    editor.page.keyboard.press("Tab")
+    editor.press("Escape")
+    editor.press("Tab")
     expect(editor.content).not_to_be_focused()
     help_id = editor.content.get_attribute("aria-describedby")
     assert "Escape, then Tab leaves" in (editor.page.locator(f"#{help_id}").text_content() or "")
@@ -180,7 +181,7 @@ def test_find_speaks_the_language_of_the_page(
     editor.page.goto(EDIT)
     editor.wait_until_ready()
     editor.content.click()
-    editor.page.keyboard.press("Control+f")
+    editor.press("Control+f")
     expect(editor.page.get_by_role("textbox", name=word, exact=True)).to_be_focused()
 
 
@@ -233,10 +234,10 @@ def test_axe_finds_nothing(page: Page, watch: Watch, server: str, theme: str, la
     editor.type_at_end("{{ user_promt }} {{ ")
     expect(editor.problems).not_to_have_count(0)
     found += findings(page)
-    page.keyboard.press("Escape")
-    page.keyboard.press("F8")
+    press(page, "Escape")
+    press(page, "F8")
     expect(page.locator(".problem-bubble")).to_be_visible()
-    page.keyboard.press("Control+f")
+    press(page, "Control+f")
     found += findings(page)
     assert found == []
 
@@ -246,7 +247,7 @@ def test_the_line_between_the_panes_moves_by_key_and_stays(editor: EditorPage) -
     before = editor.content.bounding_box()
     line.focus()
     for _ in range(5):
-        editor.page.keyboard.press("ArrowRight")
+        editor.press("ArrowRight")
     expect(line).to_have_attribute("aria-valuenow", "60")
     after = editor.content.bounding_box()
     assert before and after and after["width"] > before["width"] + 50

@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
+from tests.browser.readiness import press
 
 SET = "/prompts/research-team/"
 
@@ -25,7 +26,7 @@ def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
 
 def test_the_history_is_searched_while_typing(page: Page, server: str) -> None:
     page.goto(SET)
-    page.keyboard.press("/")
+    press(page, "/")
     page.keyboard.type("誤字")
     expect(page.locator("#history tbody tr")).to_have_count(1)
     expect(page.locator("#history mark").first).to_have_text("誤字")
@@ -38,9 +39,9 @@ def test_two_versions_are_picked_by_keyboard_and_compared(page: Page, server: st
     page.goto(SET)
     page.get_by_label("First: version 3").check()
     page.get_by_label("Second: version 5").focus()
-    page.keyboard.press("Space")
+    press(page, "Space")
     page.locator("h1").click()
-    page.keyboard.press("c")
+    press(page, "c")
     expect(page).to_have_url(f"{server}{SET}compare/3...5")
 
 

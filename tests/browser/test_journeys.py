@@ -11,6 +11,7 @@ from studio.models import Draft, PromptSet
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
+from tests.browser.readiness import press
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +66,7 @@ def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(
 def test_saving_without_a_message_asks_for_one(page: Page) -> None:
     editor = EditorPage(page)
     editor.type_at_end("more")
-    page.keyboard.press("Control+s")
+    press(page, "Control+s")
     expect(page.get_by_label("Message")).to_be_focused()
     expect(page.locator("#message-error")).to_contain_text("Say in a few words what changed")
     page.keyboard.type("Some words")
@@ -87,10 +88,10 @@ def test_typo_refused_with_the_same_words_and_the_draft_is_safe(page: Page, watc
         version,
     )
     # The cursor is where the problem is, and what was asked for goes when it is done.
-    page.keyboard.press("Control+.")
+    press(page, "Control+.")
     expect(editor.errors).to_have_count(0)
     expect(page.get_by_text("Not saved, but your draft is kept")).to_have_count(0)
-    page.keyboard.press("Control+s")
+    press(page, "Control+s")
     expect(page.get_by_text(f"Saved as v{version + 1}.")).to_be_visible()
     assert newest() == "# History\n{{ submission_history }}\n"
 
@@ -98,10 +99,10 @@ def test_typo_refused_with_the_same_words_and_the_draft_is_safe(page: Page, watc
 def test_an_error_in_another_template_turns_to_it(page: Page, watch: Watch) -> None:
     watch.expect(422)
     editor = EditorPage(page)
-    page.keyboard.press("Alt+2")
+    press(page, "Alt+2")
     editor.write("{{ round_number }}\n")
     expect(page.get_by_role("tab", name="Evaluator")).to_contain_text("1")
-    page.keyboard.press("Alt+1")
+    press(page, "Alt+1")
     expect(editor.content).to_have_attribute("aria-label", "team_user_prompt")
     editor.save("Half done")
     expect(page.get_by_role("tab", name="Evaluator")).to_have_attribute("aria-selected", "true")

@@ -2,31 +2,31 @@
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.readiness import press
+
 
 def test_the_first_tab_skips_to_the_content(page: Page) -> None:
-    page.keyboard.press("Tab")
+    press(page, "Tab")
     skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
     expect(skip).to_be_in_viewport()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("main")).to_be_focused()
 
 
 def test_two_keys_go_to_each_section(page: Page, server: str) -> None:
     for keys, path in {"gc": "/contexts/", "gw": "/workspaces/", "gr": "/runs/", "gp": "/prompts/"}.items():
-        for key in keys:
-            page.keyboard.press(key)
+        press(page, *keys)
         expect(page).to_have_url(server + path)
-        page.wait_for_load_state()
 
 
 def test_a_question_mark_shows_the_shortcuts(page: Page, server: str) -> None:
-    page.keyboard.press("?")
+    press(page, "?")
     expect(page).to_have_url(f"{server}/shortcuts/")
 
 
 def test_a_slash_searches_and_keys_typed_there_are_text(page: Page, server: str) -> None:
-    page.keyboard.press("/")
+    press(page, "/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("g c?")
     expect(page.get_by_role("searchbox")).to_have_value("g c?")
@@ -35,14 +35,14 @@ def test_a_slash_searches_and_keys_typed_there_are_text(page: Page, server: str)
 
 def test_rows_are_walked_and_opened(page: Page, server: str) -> None:
     links = page.locator(".row-link")
-    page.keyboard.press("j")
+    press(page, "j")
     expect(links.nth(0)).to_be_focused()
-    page.keyboard.press("j")
+    press(page, "j")
     expect(links.nth(1)).to_be_focused()
-    page.keyboard.press("j")
+    press(page, "j")
     expect(links.nth(1)).to_be_focused()
-    page.keyboard.press("k")
-    page.keyboard.press("Enter")
+    press(page, "k")
+    press(page, "Enter")
     expect(page).to_have_url(f"{server}/prompts/research-team/")
 
 
@@ -50,22 +50,19 @@ def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
     page.goto("/shortcuts/")
     page.get_by_role("button", name="Switch the shortcuts off").click()
     expect(page.get_by_text("The shortcuts are off")).to_be_visible()
-    page.keyboard.press("g")
-    page.keyboard.press("c")
+    press(page, "g", "c")
     expect(page).to_have_url(f"{server}/shortcuts/")
     page.get_by_role("button", name="Switch the shortcuts on").click()
     expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
-    page.wait_for_load_state()  # the keys come with the page's script, after its words
-    page.keyboard.press("g")
-    page.keyboard.press("c")
+    press(page, "g", "c")
     expect(page).to_have_url(f"{server}/contexts/")
 
 
 def test_escape_closes_the_menu_and_gives_the_focus_back(page: Page) -> None:
     summary = page.locator("summary", has_text="operator")
     summary.focus()
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page.get_by_role("button", name="Sign out")).to_be_visible()
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     expect(page.get_by_role("button", name="Sign out")).to_be_hidden()
     expect(summary).to_be_focused()

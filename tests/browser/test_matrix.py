@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import studio.matrix
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
+from tests.browser.readiness import press
 
 MATRIX = "/prompts/research-team/matrix/"
 
@@ -47,7 +48,7 @@ def test_rows_come_one_by_one_and_cells_lead_to_the_comparison(page: Page, serve
         f"{server}/prompts/research-team/compare/4...5?rendered=on&context=round-5-first&round=3#team"
     )
     expect(page.locator("#team .panel-head")).to_contain_text("Round 5, first place, round 3")
-    page.keyboard.press("m")
+    press(page, "m")
     expect(page).to_have_url(f"{server}{MATRIX}?baseline=4&versions=5")
 
 

@@ -9,6 +9,7 @@ from studio.jail import pool
 from studio.models import SampleContext
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, EditorPage, forget_drafts
+from tests.browser.readiness import press
 
 # It passes the gate and runs until a limit ends it.
 SLOW = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
@@ -48,7 +49,7 @@ def test_one_click_and_one_key_go_to_the_next_round(editor: EditorPage) -> None:
     expect(editor.prompt).to_have_text("Round 3")
     expect(editor.page).to_have_url(re.compile("round=3"))
     editor.content.click()
-    editor.page.keyboard.press("Alt+r")
+    editor.press("Alt+r")
     expect(editor.prompt).to_have_text("Round 4")
     expect(editor.content).to_be_focused()
     assert editor.text() == "Round {{ round_number }}"
@@ -75,7 +76,7 @@ def test_a_key_asks_for_the_preview_now(editor: EditorPage) -> None:
     sent = previews(editor.page)
     editor.content.click()
     with editor.page.expect_response(re.compile("/preview/$")):
-        editor.page.keyboard.press("Control+Enter")
+        editor.press("Control+Enter")
     assert len(sent) == 1
     assert "\n\n\n" not in editor.text()
 
@@ -83,7 +84,7 @@ def test_a_key_asks_for_the_preview_now(editor: EditorPage) -> None:
 def test_typing_goes_on_while_a_slow_preview_is_under_way(editor: EditorPage) -> None:
     with editor.page.expect_request(re.compile("/preview/$")):
         editor.write(SLOW)
-    editor.page.keyboard.press("Control+a")
+    editor.press("Control+a")
     editor.page.keyboard.type("Round {{ round_number }}, quickly")
     assert editor.text() == "Round {{ round_number }}, quickly"
     expect(editor.prompt).to_have_text("Round 2, quickly")
@@ -102,7 +103,7 @@ def test_the_newest_answer_wins_however_late_an_older_one_comes(editor: EditorPa
     editor.page.route(re.compile("/preview/$"), hold_the_first)
     with editor.page.expect_request(re.compile("/preview/$")):
         editor.write("older")
-    editor.page.keyboard.press("Control+a")
+    editor.press("Control+a")
     editor.page.keyboard.type("newer")
     expect(editor.prompt).to_have_text("newer")
     held[0].abort()
@@ -133,7 +134,7 @@ def test_a_context_deleted_meanwhile_ends_no_preview_and_no_save(page: Page, wat
     expect(editor.prompt).to_have_text("Round 2")
     # Nor does an error that has no preview in it.
     page.route("**/preview/", lambda route: route.fulfill(status=503, body="<h1>down</h1>"))
-    page.keyboard.press("Alt+1")
+    press(page, "Alt+1")
     editor.type_at_end(" a")
     expect(page.locator("#preview[data-stale]")).to_be_attached()
     page.unroute("**/preview/")

@@ -11,6 +11,7 @@ from studio.attributing import attribute_workspace
 from studio.models import Workspace
 from studio.stores import store_of
 from tests.browser.editor_page import EditorPage, forget_drafts
+from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings
 
 
@@ -41,7 +42,7 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
 
     editor = EditorPage(page, "/prompts/research-team/edit/")
     editor.content.click()
-    page.keyboard.press("Control+Home")
+    press(page, "Control+Home")
     page.keyboard.type("REPLAYED LINE\n")
     expect(editor.state).to_have_attribute("data-is", "saved")
     page.goto(round_page)
@@ -51,14 +52,12 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
         "REPLAYED LINE"
     )
     assert findings(page) == []
-    page.wait_for_load_state()
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page.locator("table.diff [aria-current]")).to_have_count(1)
 
     page.get_by_role("link", name=re.compile(rf"^v{number[1]}\b.*sent")).click()
     expect(page.get_by_text("Exactly what was sent")).to_be_visible()
-    page.wait_for_load_state()
-    page.keyboard.press("d")
+    press(page, "d")
     expect(page.get_by_text("Another prompt than was sent")).to_be_visible()
     page.get_by_role("link", name="Judgment").click()
     expect(page.get_by_text("MixSeek stores the prompts of teams only")).to_be_visible()

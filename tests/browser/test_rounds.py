@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from studio.models import SampleContext, Workspace
 from studio.stores import store_of
+from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings
 
 
@@ -28,7 +29,7 @@ def test_two_runs_are_checked_and_compared(page: Page, executions: list[str]) ->
     assert findings(page) == []
     page.get_by_role("link", name="Beta Analysts").click()
     expect(page.get_by_role("heading", name="Round by round: Beta Analysts")).to_be_visible()
-    page.keyboard.press("s")
+    press(page, "s")
     expect(page).to_have_url(re.compile(re.escape(f"/runs/{newer}...{older}/?team=team-002")))
 
 
@@ -49,7 +50,7 @@ def test_a_round_becomes_a_sample_context(page: Page, executions: list[str]) -> 
 def test_a_rounds_page_leads_on_and_copies_its_prompt(page: Page, executions: list[str]) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto(reverse("run-round", args=["research", executions[0], "team-002", 1]))
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page.get_by_role("heading", name="Beta Analysts · Round 2")).to_be_visible()
     assert findings(page) == []
     section = page.get_by_role("region", name="The prompt that was really sent")
