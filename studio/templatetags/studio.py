@@ -88,7 +88,7 @@ def lines(text: str) -> list[str]:
 @register.filter
 def with_code(sentence: str) -> SafeString:
     """A sentence whose `words between backticks` are shown as code."""
-    plain = re.split("`([^`]+)`", sentence)
+    plain = re.split("`([^`]+)`", str(sentence))  # a form's help may be lazy
     return format_html_join(
         "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(plain))
     )

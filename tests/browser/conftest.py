@@ -26,6 +26,7 @@ from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
 from studio.demo import load_demo
+from studio.model_table import add_missing
 from studio.models.signin import issue_link_token
 from tests.browser.readiness import act_when_ready
 from tests.chromium import ARGUMENTS, find_chromium
@@ -90,6 +91,7 @@ def db(browser: Browser, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
 def server(db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a studio with the demo, for the tests of a module."""
     load_demo(tmp_path_factory.getbasetemp() / "browser-demo")
+    add_missing()  # what a new studio has, and the module before took away
     live = LiveServer("127.0.0.1")
     yield live.url
     live.stop()

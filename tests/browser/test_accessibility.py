@@ -48,6 +48,8 @@ PAGES = {
     "/contexts/new/run/": 200,
     "/contexts/new/run/?workspace=research": 200,
     "/runs/": 200,
+    "/models/": 200,
+    "/models/new/": 200,
     "/shortcuts/": 200,
     "/nothing/": 404,
     "/prompts/research-team/?before=x": 400,
