@@ -149,10 +149,53 @@ def render_round_template(text: str, values: Mapping[str, object], max_chars: in
     return _capped(lambda: _compiled(_ROUND_TEMPLATES, text, SYNTAX), values, max_chars)
 
 
-def _capped(get: Callable[[], jinja2.Template], values: Mapping[str, object], max_chars: int) -> str:
+_MARK = "_mark"
+"""No template has such a name: the gate refuses the underscore."""
+
+
+def mark(number: int) -> nodes.Output:
+    """A node that prints nothing, to be put into a tree for ``render_marked``."""
+    return nodes.Output([nodes.Call(nodes.Name(_MARK, "load"), [nodes.Const(number)], [], None, None)])
+
+
+def render_marked(
+    tree: nodes.Template,
+    variables: Mapping[str, str | int],
+    dialect: Dialect = CONTRACT,
+    max_chars: int = 1_000_000,
+) -> tuple[str, dict[int, int]]:
+    """The prompt of a tree, and how many characters stood before each of its marks that was met.
+
+    Marks stand outside of macros, loops and the like, whose output is gathered before it is printed.
+    """
+    parts: list[str] = []
+    met: dict[int, int] = {}
+
+    def meet(number: int) -> str:
+        met.setdefault(number, sum(map(len, parts)))
+        return ""
+
+    def compile_() -> jinja2.Template:
+        environment = environment_for(dialect)
+        try:
+            tree.set_environment(environment)
+            return environment.from_string(tree)
+        except Exception as error:
+            raise TemplateFailure(TEMPLATE, reason=reason_of(error)) from error
+
+    return _capped(compile_, {**variables, _MARK: meet}, max_chars, parts), met
+
+
+def _capped(
+    get: Callable[[], jinja2.Template],
+    values: Mapping[str, object],
+    max_chars: int,
+    parts: list[str] | None = None,
+) -> str:
+    parts = [] if parts is None else parts
     try:
         template = get()
-        parts, length = [], 0
+        length = 0
         try:
             for part in template.root_render_func(template.new_context(dict(values))):
                 length += len(part)

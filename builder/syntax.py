@@ -94,7 +94,7 @@ class Place(int):
         return place
 
 
-def parse(text: str) -> nodes.Template | Problem:
+def parse(text: str, environment: jinja2.Environment = PARSING_ENVIRONMENT) -> nodes.Template | Problem:
     """The tree of a template, or the problem that keeps it from having one."""
     if len(text) > MOST_CHARACTERS:
         return Problem("error", TOO_LONG, 1, params={"length": len(text), "most": MOST_CHARACTERS})
@@ -102,9 +102,9 @@ def parse(text: str) -> nodes.Template | Problem:
     if found := _FORBIDDEN.search(source):
         line, column = _line_and_column(source, found.start())
         return Problem("error", BAD_CHARACTER, line, column, {"character": f"U+{ord(found[0]):04X}"})
-    parser = Parser(PARSING_ENVIRONMENT, "")
+    parser = Parser(environment, "")
     try:
-        parser.stream = _stream(source)
+        parser.stream = _stream(source, environment)
         return parser.parse()
     except jinja2.TemplateSyntaxError as error:
         return _syntax_problem(error, source)
@@ -216,16 +216,16 @@ def _line_and_column(source: str, offset: int) -> tuple[int, int]:
     return source.count("\n", 0, offset) + 1, offset - source.rfind("\n", 0, offset)
 
 
-def _stream(source: str) -> TokenStream:
-    lexer = PARSING_ENVIRONMENT.lexer
-    return TokenStream(lexer.wrap(_placed(source)), None, None)
+def _stream(source: str, environment: jinja2.Environment) -> TokenStream:
+    lexer = environment.lexer
+    return TokenStream(lexer.wrap(_placed(source, environment)), None, None)
 
 
-def _placed(source: str) -> Iterator[tuple[int, str, str]]:
+def _placed(source: str, environment: jinja2.Environment) -> Iterator[tuple[int, str, str]]:
     """The lexer's tokens, each line number with its column."""
     position = start_of_line = 0
     try:
-        for line, kind, value in PARSING_ENVIRONMENT.lexer.tokeniter(source, None):
+        for line, kind, value in environment.lexer.tokeniter(source, None):
             # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
             position = source.index(value, position)
             start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line

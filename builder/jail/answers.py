@@ -12,6 +12,7 @@ from builder.landmarks import Landmarks
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.prompt_file import Place, PromptFile, UnknownKey
+from builder.stability import CacheLint, Stability, StablePrefix
 from builder.system_table import Mention, SystemTable
 from builder.three_way import Region, ThreeWay
 
@@ -94,6 +95,16 @@ def landmarks_of(found: Any) -> Landmarks | None:
     if found is None or isinstance(found, BuilderError):
         return None
     return Landmarks(tuple(found["texts"]), found["begins"], found["ends"])
+
+
+def stability_of(found: dict[str, Any] | None) -> Stability | None:
+    if found is None:
+        return None
+    return Stability(
+        tuple(StablePrefix(**prefix) for prefix in found["prefixes"]),
+        found["total_bytes"],
+        tuple(CacheLint(**lint) for lint in found["lints"]),
+    )
 
 
 def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:

@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import nodes
 
 from builder import prompt_file
+from builder.cache_lints import analyse_uncounted
 from builder.check import read
 from builder.coverage import coverage, unused
 from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
@@ -110,6 +111,15 @@ def _landmarks(args: Args) -> Any:
     return dataclasses.asdict(landmarks(args["text"], _dialect(*args["dialect"]))) if _passes(args) else None
 
 
+def _stability(args: Args) -> Any:
+    if not _passes(args):
+        return None
+    dialect = _dialect(*args["dialect"])
+    return dataclasses.asdict(
+        analyse_uncounted(args["kind"], args["text"], args["variables"], dialect, args["output"])
+    )
+
+
 def _passes(args: Args) -> bool:
     return not _check(args["kind"], args["text"])[0].refused
 
@@ -154,6 +164,7 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "coverage": _coverage,
     "unused": _unused,
     "landmarks": _landmarks,
+    "stability": _stability,
     "merge": _merge,
     "read": _read,
     "check_file": _check_file,
@@ -207,7 +218,7 @@ def warm_up() -> None:
                 "output": 100_000,
                 "digests": [],
             }
-            for job in ("examine", "match", "coverage", "unused", "landmarks"):
+            for job in ("examine", "match", "coverage", "unused", "landmarks", "stability"):
                 answer(JOBS[job], args)
     made = answer(
         JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}

@@ -13,7 +13,7 @@ import builder.check
 import builder.render  # noqa: F401
 from builder.coverage import Coverage
 from builder.dialect import CONTRACT, Dialect
-from builder.errors import BuilderError, LimitExceeded
+from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.file_check import FileProblem
 from builder.front_matter import FrontMatter
 from builder.jail import answers
@@ -26,6 +26,7 @@ from builder.landmarks import Landmarks
 from builder.orchestrator_file import NamedFile
 from builder.problems import Problem
 from builder.prompt_file import PromptFile
+from builder.stability import DEFAULT_MODEL, Stability, against_minimum
 from builder.system_table import SystemTable
 from builder.three_way import ThreeWay
 from builder.variables import PromptKind
@@ -95,6 +96,26 @@ class JailPool:
             return answers.examination_of(self._jobs.ask(request, owner, topic))
         except LimitExceeded as stop:
             return Examination((), None, stop)
+
+    def stability(
+        self,
+        kind: PromptKind,
+        text: str,
+        values: Variables,
+        dialect: Dialect = CONTRACT,
+        *,
+        minimum_tokens: int | None = None,
+        model: str = DEFAULT_MODEL,
+        owner: str | None = None,
+        topic: str | None = None,
+    ) -> Stability | None:
+        """``builder.cache_lints.analyse``, isolated; None for a text that is refused or gives no prompt."""
+        request = self._render_request("stability", kind, text, values, dialect)
+        try:
+            found = answers.stability_of(self._jobs.ask(request, owner, topic))
+        except (TemplateFailure, LimitExceeded):
+            return None
+        return None if found is None else against_minimum(found, minimum_tokens, model)
 
     # --- two texts from one --------------------------------------------------------------
 

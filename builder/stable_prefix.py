@@ -1,0 +1,217 @@
+"""The text that a template surely begins with, as long as the more stable of its variables are the same."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from jinja2 import nodes
+from jinja2.lexer import newline_re
+
+from builder.bindings import collect
+from builder.dialect import Dialect
+from builder.errors import SYNTAX, TemplateSyntaxFailure
+from builder.problems import Problem
+from builder.render import environment_for, mark, render_marked
+from builder.stability import LEVELS, Level, StablePrefix
+from builder.syntax import descendants, parse, place_of
+from builder.variables import PromptKind, types
+from builder.volatility import Env, Volatility
+
+_MOST_ELIFS = 10
+"""More of them would be nested deeper than Python lets them be."""
+
+_SILENT = (nodes.Assign, nodes.AssignBlock, nodes.Macro)
+_TAGS: Mapping[type[nodes.Node], str] = {
+    nodes.If: "if",
+    nodes.For: "for",
+    nodes.With: "with",
+    nodes.FilterBlock: "filter",
+    nodes.CallBlock: "call",
+    nodes.FromImport: "import",
+}
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A part of a template outside of all blocks: text, an output or a tag with all that is in it."""
+
+    node: nodes.Node
+    volatility: int
+    offset: int
+    """Where it stands among the characters of the template, with ``\\n`` for every end of line."""
+    line: int
+    culprit: str
+    """The first name that makes it as volatile as it is."""
+
+
+@dataclass(frozen=True)
+class _Stop:
+    line: int
+    offset: int
+    culprit: str
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What an analysis read: the text that was rendered, its stable beginnings, and the pieces in order."""
+
+    source: str
+    tree: nodes.Template
+    text: str
+    prefixes: tuple[StablePrefix, ...]
+    pieces: tuple[Piece, ...]
+
+
+def outline(
+    kind: PromptKind,
+    text: str,
+    values: Mapping[str, str | int],
+    dialect: Dialect,
+    max_chars: int = 1_000_000,
+    others: Mapping[str, int] | None = None,
+) -> Outline:
+    """Render a template once, with a mark at each place where a level's beginning ends.
+
+    ``others`` are classes to take instead of those that the variables have. Raises ``TemplateFailure``.
+    """
+    environment = environment_for(dialect)
+    tree = parse(text, environment)
+    if isinstance(tree, Problem):
+        raise TemplateSyntaxFailure(
+            SYNTAX, line=tree.line, reason=str(tree.params.get("reason", tree.text()))
+        )
+    source = newline_re.sub("\n", text)
+    bindings = collect(descendants(tree), types(kind))
+    cut = _Cut(Volatility(kind, tree, bindings, others), source)
+    marked = nodes.Template(cut.body(tree.body, {}, set(LEVELS), outermost=True), lineno=1)
+    output, met = render_marked(marked, values, dialect, max_chars)
+    prefixes = [
+        _prefix(level, output[: met.get(level, len(output))], cut.stops.get(level), text) for level in LEVELS
+    ]
+    return Outline(source, tree, output, tuple(prefixes), tuple(cut.pieces))
+
+
+def _prefix(level: Level, stable: str, stop: _Stop | None, template: str) -> StablePrefix:
+    size = len(stable.encode())
+    if stop is None:
+        return StablePrefix(level, stable, size, len(stable), len(template), None, "")
+    end = _as_typed(stop.offset, template)
+    return StablePrefix(level, stable, size, len(stable), end, stop.line, stop.culprit)
+
+
+def _as_typed(offset: int, text: str) -> int:
+    """An offset among lines that end in ``\\n`` as one of the text as it was typed."""
+    extra = 0
+    if "\r\n" in text:
+        for count, found in enumerate(re.finditer("\r\n", text)):
+            if found.start() - count >= offset:
+                break
+            extra = count + 1
+    return offset + extra
+
+
+class _Cut:
+    """Copies a tree and puts a mark before whatever is above a level that is still open."""
+
+    def __init__(self, volatility: Volatility, source: str) -> None:
+        self.volatility = volatility
+        self.source = source
+        self.stops: dict[Level, _Stop] = {}
+        self.pieces: list[Piece] = []
+        self._lines = [0, *(found.end() for found in re.finditer("\n", source))]
+
+    def body(
+        self,
+        body: Sequence[nodes.Node],
+        env: Env,
+        open_: set[Level],
+        control: int = 0,
+        outermost: bool = False,
+    ) -> list[nodes.Node]:
+        made: list[nodes.Node] = []
+        for node in body:
+            if isinstance(node, nodes.Output):
+                for piece in node.nodes:
+                    found = self.volatility.read(piece, env)
+                    if outermost:
+                        self._note(piece, found, env)
+                    made += self._close(piece, found, env, open_)
+                    made.append(nodes.Output([piece], lineno=node.lineno))
+            elif isinstance(node, nodes.If):
+                made += self._if(node, env, open_, control, outermost)
+            else:
+                before = dict(env) if outermost else env
+                found = self.volatility.run([node], env, control)
+                silent = isinstance(node, _SILENT)
+                if outermost:
+                    self._note(node, 0 if silent else found, before)
+                if not silent:
+                    made += self._close(node, found, before, open_)
+                made.append(node)
+        return made
+
+    def _if(
+        self, node: nodes.If, env: Env, open_: set[Level], control: int, outermost: bool
+    ) -> Iterable[nodes.Node]:
+        tests = [node.test]
+        if len(node.elif_) > _MOST_ELIFS:
+            tests += [other.test for other in node.elif_]
+        test = max(self.volatility.read(each, env) for each in tests)
+        if outermost:
+            self._note(node, self.volatility.run([node], dict(env), control), env)
+        made = self._close(node, test, env, open_)
+        if not open_ or len(tests) > 1:
+            before = dict(env)
+            found = self.volatility.run([node], env, control)
+            return [*made, *self._close(node, found, before, open_), node]
+        otherwise = node.else_
+        if node.elif_:
+            # A second `if` inside of the else, where a mark can stand before it.
+            first, *rest = node.elif_
+            otherwise = [nodes.If(first.test, first.body, rest, node.else_, lineno=first.lineno)]
+        within = max(control, test)
+        ends, bodies, closed = [], [], set[Level]()
+        for branch in (node.body, otherwise):
+            end, left = dict(env), set(open_)
+            bodies.append(self.body(branch, end, left, within))
+            ends.append(end)
+            closed |= open_ - left
+        self.volatility.join(env, ends, within)
+        open_ -= closed
+        made.append(nodes.If(node.test, bodies[0], [], bodies[1], lineno=node.lineno))
+        return [*made, *(mark(level) for level in sorted(closed))]
+
+    def _close(self, node: nodes.Node, found: int, env: Env, open_: set[Level]) -> list[nodes.Node]:
+        closing = sorted(level for level in open_ if level < found)
+        for level in closing:
+            open_.remove(level)
+            if level not in self.stops:
+                offset, line = self._place(node)
+                self.stops[level] = _Stop(line, offset, self._construct(node, level, env))
+        return [mark(level) for level in closing]
+
+    def _note(self, node: nodes.Node, found: int, env: Env) -> None:
+        offset, line = self._place(node)
+        culprit = "" if found == 0 else self.volatility.culprit(node, found - 1, env)
+        self.pieces.append(Piece(node, found, offset, line, culprit))
+
+    def _construct(self, node: nodes.Node, level: int, env: Env) -> str:
+        if isinstance(node, nodes.Stmt):
+            return _TAGS.get(type(node), type(node).__name__.lower())
+        return self.volatility.culprit(node, level, env)
+
+    def _place(self, node: nodes.Node) -> tuple[int, int]:
+        """The offset and the line of a piece of text, or of the tag that a node stands in."""
+        if isinstance(node, nodes.TemplateData):
+            return self._offset(node), int(node.lineno)
+        if isinstance(node, nodes.Stmt):
+            offset = self._offset(node)
+        else:
+            parts = [node, *descendants(node)]
+            offset = min(self._offset(part) for part in parts if part.lineno is not None)
+        start = max(self.source.rfind("{{", 0, offset), self.source.rfind("{%", 0, offset), 0)
+        return start, int(node.lineno)
+
+    def _offset(self, node: nodes.Node) -> int:
+        line, column = place_of(node.lineno)
+        return self._lines[line - 1] + (column or 1) - 1
