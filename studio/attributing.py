@@ -15,6 +15,7 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from studio.jail import pool
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.exports import Outcome
+from studio.models.prompts import Holds
 from studio.models.results import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
 from studio.stores import store_of
 from studio.workspace_state import PromptFileState, state_of
@@ -67,7 +68,7 @@ def attribute_workspace(
 
 def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
     known = {result.execution_id: result for result in RunResult.objects.filter(workspace=workspace)}
-    newest = PromptVersion.objects.aggregate(newest=Max("pk"))["newest"] or 0
+    newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"] or 0
     return [
         execution
         for execution in executions
@@ -105,7 +106,8 @@ class _Versions:
     def read(cls) -> "_Versions":
         by_text: dict[str, list[int]] = {}
         newest = 0
-        rows = PromptVersion.objects.order_by("-pk").values_list("pk", "team_user_prompt")
+        versions = PromptVersion.objects.filter(system_prompt=None)
+        rows = versions.order_by("-pk").values_list("pk", "team_user_prompt")
         for key, text in rows.iterator():
             newest = newest or key
             if text in by_text or len(by_text) < _MOST_TEMPLATES:
@@ -248,7 +250,9 @@ def _shipped(result: RunResult) -> Export | None:
     """What the studio had written there last when the run began."""
     if result.started_at is None:
         return None
-    reached = Export.objects.filter(receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED))
+    reached = Export.objects.filter(
+        holds=Holds.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+    )
     return reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version", "at").first()
 
 

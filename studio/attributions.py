@@ -11,6 +11,7 @@ from django.db.models import Count, Q
 from builder.variables import KINDS, PromptKind, field_name
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.exports import Outcome
+from studio.models.prompts import Holds
 from studio.models.results import Basis, Found, is_id
 
 MOST_LISTED = 12
@@ -225,6 +226,8 @@ def _by_key(keys: Sequence[int]) -> dict[int, PromptVersion]:
 def _receipt(result: RunResult) -> Export | None:
     if result.basis != Basis.RECEIPT or result.started_at is None:
         return None
-    reached = Export.objects.filter(receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED))
+    reached = Export.objects.filter(
+        holds=Holds.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+    )
     before = reached.filter(workspace=result.workspace, at__lte=result.started_at)
     return before.defer("before", "after").first()

@@ -5,14 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from builder.errors import CoolingDown, JailError
-from builder.variables import KINDS, PromptKind
 from studio.comparison import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
 from studio.editor_page import chosen_context
 from studio.forms.compare import CompareForm, Opened
 from studio.language import reader_language
 from studio.models import PromptSet, PromptVersion, SampleContext
+from studio.models.prompts import Holds, TextKind, user_prompts
 from studio.problems import Problem
 from studio.rendered_comparison import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
 from studio.situations import Situation, dialect_of, situation
@@ -35,7 +36,7 @@ class Panel:
         return shown
 
     @property
-    def kind(self) -> PromptKind:
+    def kind(self) -> TextKind:
         return self.shown.kind
 
 
@@ -53,7 +54,7 @@ class ComparePage:
 
     @property
     def is_rendered(self) -> bool:
-        return bool(self.form.cleaned_data["rendered"])
+        return bool(self.form.cleaned_data["rendered"]) and self.prompt_set.holds == Holds.PROMPTS
 
     @property
     def is_same(self) -> bool:
@@ -64,13 +65,18 @@ class ComparePage:
     def view(self) -> View:
         clean = self.form.cleaned_data
         opened: list[Opened] = clean["open"]
-        by_kind = {kind: [each.rows for each in opened if each.kind == kind] for kind in KINDS}
+        by_kind = {
+            kind: [each.rows for each in opened if each.kind == kind] for kind in self.prompt_set.kinds
+        }
         return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
 
     @cached_property
     def pair(self) -> Pair:
         return Pair(
-            self.old.templates, self.new.templates, dialect_of(self.prompt_set), owner=str(self.person.pk)
+            user_prompts(self.old.templates),
+            user_prompts(self.new.templates),
+            dialect_of(self.prompt_set),
+            owner=str(self.person.pk),
         )
 
     @cached_property
@@ -79,10 +85,10 @@ class ComparePage:
 
     @cached_property
     def panels(self) -> list[Panel]:
-        """The three templates; where the jail is off, as they are written."""
+        """The texts; where the jail is off, as they are written."""
         rendered = {each.kind: each for each in self.prompts.diffs} if self.prompts else {}
         found: list[Panel] = []
-        for kind in KINDS:
+        for kind in self.prompt_set.kinds:
             if kind in rendered:
                 found.append(Panel(prompt=rendered[kind]))
                 continue
@@ -102,9 +108,11 @@ class ComparePage:
     def offered(self) -> Sequence[PromptVersion]:
         return list(self.prompt_set.versions.only("number", "message", "prompt_set")[:VERSIONS_OFFERED])
 
-    def panel(self, kind: PromptKind) -> Panel:
-        """One template alone; what keeps it from being there is a problem of the request."""
-        if not self.is_rendered:
+    def panel(self, kind: TextKind) -> Panel:
+        """One text alone; what keeps it from being there is a problem of the request."""
+        if kind not in self.prompt_set.kinds:
+            raise Problem(404, _("There are no such rows."))
+        if not self.is_rendered or kind == "system":
             return Panel(self._template(kind, 0))
         try:
             return Panel(prompt=prompt_diff(self.pair, kind, self.situation, self.view))
@@ -113,8 +121,8 @@ class ComparePage:
             raise Problem(status, error.text(reader_language()), error.advice(reader_language())) from error
 
     def unified(self) -> str:
-        """The three templates, or their prompts, as ``diff -u`` prints them."""
-        return "".join(self._unified(self.panel(kind)) for kind in KINDS)
+        """The texts, or their prompts, as ``diff -u`` prints them."""
+        return "".join(self._unified(self.panel(kind)) for kind in self.prompt_set.kinds)
 
     def _unified(self, panel: Panel) -> str:
         if panel.prompt is not None:
@@ -135,7 +143,7 @@ class ComparePage:
             ),
         )
 
-    def _template(self, kind: PromptKind, before: int) -> TemplateDiff:
+    def _template(self, kind: TextKind, before: int) -> TemplateDiff:
         return template_diff(self.old.templates, self.new.templates, kind, self.view, before)
 
 
@@ -144,7 +152,9 @@ def compare_page(
 ) -> ComparePage:
     """The page of two sides, seen as the form says."""
     left, right = sides(prompt_set, person, old, new)
-    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission"))
+    # A system prompt has no situations.
+    known = SampleContext.objects.for_set(prompt_set).defer("submission")
+    contexts = list(known) if prompt_set.holds == Holds.PROMPTS else []
     slug = form.cleaned_data["context"]
     chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
     seen = situation(chosen, form.cleaned_data["round"])

@@ -12,10 +12,9 @@ from django.utils.translation import gettext as _
 from builder.diff import Diff, compare
 from builder.errors import DiffTooLarge
 from builder.unified import unified
-from builder.variables import PromptKind, field_name
 from studio.language import reader_language
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.models.prompts import Templates
+from studio.models.prompts import TextKind, Texts, text_name
 from studio.problems import Problem
 from studio.stretches import Stretch, stretches
 
@@ -30,7 +29,7 @@ class Side:
     source: PromptVersion | Draft
 
     @property
-    def templates(self) -> Templates:
+    def templates(self) -> Texts:
         return self.source.templates
 
     @property
@@ -167,9 +166,9 @@ class View:
 
     ignore_whitespace: bool = False
     unfold: bool = False
-    opened: Mapping[PromptKind, Sequence[range]] | None = None
+    opened: Mapping[TextKind, Sequence[range]] | None = None
 
-    def compared(self, kind: PromptKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
+    def compared(self, kind: TextKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
         """Both texts of one kind; with ``most``, longer ones are only said to differ or not."""
         if most is not None and len(old) + len(new) > most:
             return TextDiff(old == new)
@@ -184,23 +183,21 @@ class View:
 
 @dataclass(frozen=True)
 class TemplateDiff:
-    """One template of the three."""
+    """One text of a version."""
 
-    kind: PromptKind
+    kind: TextKind
     text: TextDiff
     changes_before: int
     """Changes in the templates above it: changes are counted through."""
 
     @property
     def field(self) -> str:
-        return field_name(self.kind)
+        return text_name(self.kind)
 
 
-def template_diff(
-    old: Templates, new: Templates, kind: PromptKind, view: View, before: int = 0
-) -> TemplateDiff:
-    """One template as it is written; ``before`` changes stand above it."""
-    return TemplateDiff(kind, view.compared(kind, old.by_kind[kind], new.by_kind[kind]), before)
+def template_diff(old: Texts, new: Texts, kind: TextKind, view: View, before: int = 0) -> TemplateDiff:
+    """One text as it is written; ``before`` changes stand above it."""
+    return TemplateDiff(kind, view.compared(kind, old.parts[kind], new.parts[kind]), before)
 
 
 def unified_text(text: TextDiff, old_name: str, new_name: str) -> str:

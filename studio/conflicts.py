@@ -8,10 +8,9 @@ from typing import Literal, get_args
 
 from builder.errors import DiffTooLarge, LimitExceeded
 from builder.jail import Choice, Region, ThreeWay
-from builder.variables import KINDS, PromptKind, field_name
 from studio.jail import pool
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from studio.models.prompts import Templates
+from studio.models.prompts import TextKind, Texts, text_name, texts_of
 
 Take = Literal["mine", "theirs", "merged"]
 TAKES: tuple[Take, ...] = get_args(Take)
@@ -26,7 +25,7 @@ BOTH: Choice = "mine then theirs"
 class Side:
     """One of the two texts."""
 
-    templates: Templates
+    templates: Texts
     at: datetime
     version: PromptVersion | None = None
     """Set where the text is a version that somebody saved."""
@@ -58,9 +57,9 @@ class Dispute:
 
 @dataclass(frozen=True)
 class TemplateConflict:
-    """One template of the three."""
+    """One text of a version."""
 
-    kind: PromptKind
+    kind: TextKind
     field: str
     mine: str
     theirs: str
@@ -114,10 +113,10 @@ class Conflict:
         merged = "".join(each.suggested for each in self.templates)
         return hashlib.sha256(f"{both}{merged}{self.draft.revision}".encode()).hexdigest()[:32]
 
-    def resolved(self, takes: Mapping[PromptKind, Take], choices: Mapping[str, Choice]) -> Templates:
-        """All three templates as chosen."""
-        return Templates(
-            *(each.taken(takes.get(each.kind, each.suggested), choices) for each in self.templates)
+    def resolved(self, takes: Mapping[TextKind, Take], choices: Mapping[str, Choice]) -> Texts:
+        """All texts as chosen."""
+        return texts_of(
+            {each.kind: each.taken(takes.get(each.kind, each.suggested), choices) for each in self.templates}
         )
 
 
@@ -139,7 +138,8 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
     if mine.templates == theirs.templates:
         return None
     version = prompt_set.versions.filter(number=base).first()
-    started = version.templates if version else Templates("", "", "")
+    kinds = prompt_set.kinds
+    started = version.templates if version else texts_of(dict.fromkeys(kinds, ""))
     return Conflict(
         draft,
         mine,
@@ -150,24 +150,24 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
         tuple(
             _template(
                 kind,
-                started.by_kind[kind],
-                mine.templates.by_kind[kind],
-                theirs.templates.by_kind[kind],
+                started.parts[kind],
+                mine.templates.parts[kind],
+                theirs.templates.parts[kind],
                 owner=str(draft.person_id),
             )
-            for kind in KINDS
+            for kind in kinds
         ),
     )
 
 
-def _template(kind: PromptKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:
+def _template(kind: TextKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:
     try:
         three_way: ThreeWay | None = pool().compare_three(base, mine, theirs, owner=owner)
     except (DiffTooLarge, LimitExceeded):
         three_way = None
     if three_way is not None and len(three_way.regions) > MOST_REGIONS:
         three_way = None
-    return TemplateConflict(kind, field_name(kind), mine, theirs, three_way)
+    return TemplateConflict(kind, text_name(kind), mine, theirs, three_way)
 
 
 def _visible(text: str) -> str:

@@ -9,30 +9,32 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError, LimitExceeded, Superseded
 from builder.problems import errors_in
-from builder.variables import KINDS, VARIABLES, PromptKind, field_name
+from builder.variables import VARIABLES
 from studio.editor_words import editor_words
 from studio.findings import Finding
-from studio.forms.editor_view import EditorView
+from studio.first_texts import starting_text
+from studio.forms.editor_view import ViewOf
 from studio.jail import pool
 from studio.language import reader_language
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.models.drafts import CopyReason, SentDraft
 from studio.models.preview_source import SavedText
-from studio.models.prompts import Templates
+from studio.models.prompts import Holds, TextKind, text_field, text_name, user_prompts
 from studio.previewing import Preview, preview
 from studio.problems import Problem
 from studio.situations import Situation, dialect_of, situation
+from studio.system_text import SystemPreview, preview_text
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One template of the three, in its tab."""
+    """One text of a version, in its tab."""
 
-    kind: PromptKind
+    kind: TextKind
     field: str
+    name: str
     text: str
     variables: str
     """JSON for the editor's completion: what this template may use."""
@@ -50,13 +52,13 @@ class EditorPage:
     """Whether the text differs from the version it starts from."""
     kept: bool
     """Whether the server holds the text; a plain form's preview shows one that it does not."""
-    kind: PromptKind
+    kind: TextKind
     situation: Situation
     contexts: Sequence[SampleContext]
     copies: Sequence[DraftCopy]
     context_gone: bool = False
     """Whether the context that was asked for is not there, so that another one is shown."""
-    preview: Preview | None = None
+    preview: Preview | SystemPreview | None = None
     findings: Sequence[Finding] = ()
     """Why the last save was refused."""
     elsewhere: Sequence[Finding] = ()
@@ -66,8 +68,8 @@ class EditorPage:
     @property
     def panels(self) -> list[Panel]:
         return [
-            Panel(kind, field_name(kind), text, _variables(kind))
-            for kind, text in self.sent.templates.by_kind.items()
+            Panel(kind, text_field(kind), text_name(kind), text, _variables(kind))
+            for kind, text in self.sent.templates.parts.items()
         ]
 
     @property
@@ -115,14 +117,14 @@ class EditorPage:
     def elsewhere_json(self) -> str:
         """For the gutters of the editors that are not shown: the problems of each template."""
         shown = self.preview.kind if self.preview else self.kind
-        found: dict[PromptKind, list[dict[str, Any]]] = {}
+        found: dict[TextKind, list[dict[str, Any]]] = {}
         for each in self.all_findings:
             if each.kind != shown:
                 found.setdefault(each.kind, []).append(each.as_json)
         return json.dumps(found, ensure_ascii=False)
 
 
-def open_editor(prompt_set: PromptSet, person: User, view: EditorView) -> EditorPage:
+def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> EditorPage:
     """The person's draft where it holds changes, else the newest version."""
     saved = prompt_set.latest
     draft = Draft.objects.of(prompt_set, person)
@@ -130,11 +132,11 @@ def open_editor(prompt_set: PromptSet, person: User, view: EditorView) -> Editor
         return _page(prompt_set, person, view, saved, draft.sent, changed=True)
     # A message may be written before anything is changed.
     revision, message = (draft.revision, draft.message) if draft else (0, "")
-    sent = SentDraft(starting_text(saved), prompt_set.revision, revision, message)
+    sent = SentDraft(starting_text(prompt_set, saved), prompt_set.revision, revision, message)
     return _page(prompt_set, person, view, saved, sent, changed=False)
 
 
-def editor_with(prompt_set: PromptSet, person: User, view: EditorView, sent: SentDraft) -> EditorPage:
+def editor_with(prompt_set: PromptSet, person: User, view: ViewOf[TextKind], sent: SentDraft) -> EditorPage:
     """The page with a text that was just sent."""
     saved = prompt_set.latest
     base = _version(prompt_set, sent.base, saved)
@@ -146,10 +148,12 @@ def editor_with(prompt_set: PromptSet, person: User, view: EditorView, sent: Sen
 
 def with_preview(page: EditorPage, person: User) -> EditorPage:
     """The page with what the shown template gives, and what is wrong with the others."""
-    text = page.sent.templates.by_kind[page.kind]
+    text = page.sent.templates.parts[page.kind]
+    if page.kind == "system":
+        return replace(page, preview=preview_text(text, owner=str(person.pk)))
     topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
     try:
-        saved = SavedText(page.saved.number, page.saved.templates) if page.saved else None
+        saved = SavedText(page.saved.number, user_prompts(page.saved.templates)) if page.saved else None
         shown = preview(
             page.prompt_set, saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
         )
@@ -160,10 +164,10 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
 
 def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
     """Errors of the templates that are not shown; what a version holds has none."""
-    saved = page.saved.templates.by_kind if page.saved else {}
+    saved = page.saved.templates.parts if page.saved else {}
     found: list[Finding] = []
-    for kind, text in page.sent.templates.by_kind.items():
-        if kind == page.kind or text == saved.get(kind):
+    for kind, text in page.sent.templates.parts.items():
+        if kind == "system" or kind == page.kind or text == saved.get(kind):
             continue
         try:
             problems = pool().check(kind, text, owner=owner)
@@ -184,30 +188,30 @@ def not_saved(
     Nothing is rendered again: what met a limit would meet it once more.
     """
     kind = page.kind if any(each.kind == page.kind for each in findings) or not findings else findings[0].kind
-    shown = Preview(
-        page.prompt_set,
-        kind,
-        page.situation,
-        dialect_of(page.prompt_set),
-        findings=tuple(each for each in findings if each.kind == kind),
-        refusal=refusal,
+    found = tuple(each for each in findings if each.kind == kind)
+    shown = (
+        SystemPreview(findings=found, refusal=refusal)
+        if kind == "system"
+        else Preview(
+            page.prompt_set,
+            kind,
+            page.situation,
+            dialect_of(page.prompt_set),
+            findings=found,
+            refusal=refusal,
+        )
     )
     return replace(page, kind=kind, findings=findings, preview=shown)
 
 
-def preview_topic(prompt_set: PromptSet, kind: PromptKind, tab: str) -> str:
+def preview_topic(prompt_set: PromptSet, kind: TextKind, tab: str) -> str:
     """What a newer preview takes the place of: an older one of the same tab of the browser."""
     return f"preview:{prompt_set.pk}:{kind}:{tab}"
 
 
-def starting_text(saved: PromptVersion | None) -> Templates:
-    """What an editor without a draft shows; a set without versions starts from MixSeek's defaults."""
-    return saved.templates if saved else Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
-
-
 def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
     """Whether a draft holds anything that would be lost without it."""
-    if draft.templates == starting_text(saved):
+    if draft.templates == starting_text(draft.prompt_set, saved):
         return False
     base = _version(draft.prompt_set, draft.base, saved)
     return base is None or base.templates != draft.templates
@@ -234,18 +238,21 @@ def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) ->
 def _page(
     prompt_set: PromptSet,
     person: User,
-    view: EditorView,
+    view: ViewOf[TextKind],
     saved: PromptVersion | None,
     sent: SentDraft,
     *,
     changed: bool,
     kept: bool = True,
 ) -> EditorPage:
-    contexts = list(SampleContext.objects.for_set(prompt_set).defer("submission", "data"))
+    known = SampleContext.objects.for_set(prompt_set)
+    if prompt_set.holds != Holds.PROMPTS:
+        known = known.none()  # a system prompt has no situations
+    contexts = list(known.defer("submission", "data"))
     # The set's own before the shared ones.
     first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
     slug = view.context or (first.slug if first else "")
-    chosen = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    chosen = known.filter(slug=slug).first()
     # Deleted while somebody wrote: what they wrote matters more than what they looked at it in.
     is_gone = bool(slug) and chosen is None
     if is_gone and first is not None:
@@ -264,7 +271,9 @@ def _page(
     )
 
 
-def _variables(kind: PromptKind) -> str:
+def _variables(kind: TextKind) -> str:
+    if kind == "system":
+        return "[]"
     language = reader_language()
     found = [
         {

@@ -4,8 +4,8 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from builder.variables import PromptKind
 from studio.folding import fold
+from studio.models.prompts import TextKind
 
 _WIDTH = 140
 _LEAD = 40
@@ -25,7 +25,7 @@ class Part:
 class Excerpt:
     """A line of a template, cut to what matters."""
 
-    kind: PromptKind
+    kind: TextKind
     line: int
     parts: list[Part]
     cut_before: bool
@@ -40,7 +40,7 @@ def marked(text: str, words: Sequence[str]) -> list[Part]:
     return list(_parts(text, spans, 0, len(text)))
 
 
-def excerpt(kind: PromptKind, text: str, words: Sequence[str]) -> Excerpt | None:
+def excerpt(kind: TextKind, text: str, words: Sequence[str]) -> Excerpt | None:
     """The line of a template that has most of the folded words; None where no line has any."""
     lines = fold(text).split("\n")
     counts = [sum(word in line for word in words) for line in lines]

@@ -28,7 +28,7 @@ from studio.findings import Finding
 from studio.jail import pool
 from studio.language import reader_language
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.models.prompts import Templates
+from studio.models.prompts import Templates, user_prompts
 from studio.saving import shortcomings
 from studio.situations import dialect_of
 from studio.workspace_roots import FolderRefused, require_allowed, root_of
@@ -173,7 +173,7 @@ def plan(
         return Plan(version, [], errors, [])
     rows = opened or {}
     targets = [target_of(version, each, owner, today, tuple(rows.get(each.slug, ()))) for each in chosen]
-    return Plan(version, _each_file_once(targets), [], _warnings(version.templates, owner))
+    return Plan(version, _each_file_once(targets), [], _warnings(user_prompts(version.templates), owner))
 
 
 def target_of(
@@ -190,7 +190,7 @@ def target_of(
         found, state = _found(workspace, root, state)
     except (PromptFileError, WorkspaceMissing, FolderRefused) as error:
         return Target(workspace, state, before=state.data, refusal=error)
-    values = {field_name(kind): text for kind, text in version.templates.by_kind.items()}
+    values = {field_name(kind): text for kind, text in user_prompts(version.templates).by_kind.items()}
     unmergeable = None
     try:
         after = pool().merge(found.data, values, today, state.relative, owner=str(owner.pk))

@@ -6,15 +6,15 @@ from typing import Any, get_args
 
 from builder.errors import BuilderError
 from builder.problems import Problem, Severity
-from builder.variables import KINDS, PromptKind
 from studio.language import reader_language
+from studio.models.prompts import TEXT_KINDS, TextKind
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of one template in the reader's language."""
+    """A problem of one text in the reader's language."""
 
-    kind: PromptKind
+    kind: TextKind
     severity: Severity
     code: str
     message: str
@@ -41,7 +41,7 @@ class Finding:
         }
 
     @classmethod
-    def of_problem(cls, kind: PromptKind, problem: Problem) -> "Finding":
+    def of_problem(cls, kind: TextKind, problem: Problem) -> "Finding":
         """A finding of the check."""
         language = reader_language()
         return cls(
@@ -57,7 +57,7 @@ class Finding:
         )
 
     @classmethod
-    def of_error(cls, kind: PromptKind, error: BuilderError, where: str = "") -> "Finding":
+    def of_error(cls, kind: TextKind, error: BuilderError, where: str = "") -> "Finding":
         """A rendering that failed or met a limit."""
         language = reader_language()
         return cls(
@@ -71,7 +71,7 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(
         findings,
         key=lambda each: (
-            KINDS.index(each.kind),
+            TEXT_KINDS.index(each.kind),
             each.line or 0,
             severities.index(each.severity),
             each.column or 0,

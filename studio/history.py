@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from django.db.models import prefetch_related_objects
 
-from builder.variables import FIELDS, PromptKind
 from studio.excerpts import Excerpt, Part, excerpt, marked
 from studio.folding import fold
 from studio.models import PromptSet, PromptVersion
 from studio.models.history_index import Notes
+from studio.models.prompts import TEXT_FIELDS, TextKind
 
 MOST_WORDS = 8
 # What one page may cost at most, whatever was asked: the rest is a click away.
@@ -58,7 +58,7 @@ def history_page(
 
 
 def _all(prompt_set: PromptSet, before: int | None, size: int) -> HistoryPage:
-    versions = prompt_set.versions.select_related("author").defer(*FIELDS)
+    versions = prompt_set.versions.select_related("author").defer(*TEXT_FIELDS)
     if before:
         versions = versions.filter(number__lt=before)
     # One row more than shown tells whether there is an older page, without counting them all.
@@ -76,7 +76,7 @@ class _Search:
         self._read: dict[int, PromptVersion] = {}
         self._reads = 0
         self._folded: dict[str, str] = {}
-        self._excerpts: dict[tuple[PromptKind, str], Excerpt | None] = {}
+        self._excerpts: dict[tuple[TextKind, str], Excerpt | None] = {}
 
     def page(self, before: int | None, size: int) -> HistoryPage:
         newest = self._prompt_set.revision
@@ -117,7 +117,7 @@ class _Search:
         return self._read[number]
 
     def _has(self, version: PromptVersion, word: str) -> bool:
-        texts = (version.message, version.author.get_username(), *version.templates.by_kind.values())
+        texts = (version.message, version.author.get_username(), *version.templates.parts.values())
         return any(word in self._fold(text) for text in texts)
 
     # Versions of one page have most of their texts in common: each is folded and cut only once.
@@ -126,13 +126,13 @@ class _Search:
             self._folded[text] = fold(text)
         return self._folded[text]
 
-    def _excerpt(self, kind: PromptKind, text: str) -> Excerpt | None:
+    def _excerpt(self, kind: TextKind, text: str) -> Excerpt | None:
         if (kind, text) not in self._excerpts:
             self._excerpts[kind, text] = excerpt(kind, text, self._words)
         return self._excerpts[kind, text]
 
     def _entry(self, version: PromptVersion) -> Entry:
-        cut = [self._excerpt(kind, text) for kind, text in version.templates.by_kind.items()]
+        cut = [self._excerpt(kind, text) for kind, text in version.templates.parts.items()]
         return Entry(
             version,
             marked(version.message, self._words),

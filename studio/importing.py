@@ -11,15 +11,16 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from builder.variables import KINDS, PromptKind, field_name
-from studio.editor_page import is_changed, starting_text
+from studio.editor_page import is_changed
 from studio.findings import Finding
+from studio.first_texts import DEFAULTS
 from studio.forms.editor import MOST_CHARACTERS
 from studio.incoming import FileContent, IncomingFile, read_incoming
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.models.drafts import CopyReason, DraftConflict, SentDraft
-from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
+from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict, user_prompts
 from studio.saving import Refused, keep_as_version, shortcomings
-from studio.sets import DEFAULTS, create_set
+from studio.sets import create_set
 
 __all__ = [
     "FILLINGS",
@@ -156,7 +157,7 @@ def propose(
     ]
     if not content.values:
         return Proposal(file, content, prompt_set, latest, [], None, owner)
-    rest = starting_text(latest) if filling == "latest" else DEFAULTS
+    rest = user_prompts(latest.templates) if latest and filling == "latest" else DEFAULTS
     templates = Templates(*(content.values.get(each.field, rest.by_kind[each.kind]) for each in taken))
     return Proposal(file, content, prompt_set, latest, taken, templates, owner)
 

@@ -57,20 +57,12 @@ class Change:
         return self.diff.sections(context=2) if self.diff else ()
 
 
-@dataclass(frozen=True)
-class Preview:
-    """One template in one situation."""
+class Answer:
+    """What every preview says beside what it shows: findings, or why there are none."""
 
-    prompt_set: PromptSet
-    kind: PromptKind
-    situation: Situation
-    dialect: Dialect
-    findings: tuple[Finding, ...] = ()
-    text: str | None = None
-    change: Change | None = None
-    refusal: JailError | None = None
+    findings: tuple[Finding, ...]
+    refusal: JailError | None
     """Why the jail did not take the text: nothing is said about the text itself then."""
-    template: str = ""
 
     @property
     def errors(self) -> list[Finding]:
@@ -84,17 +76,42 @@ class Preview:
     def state(self) -> State:
         if self.refusal is not None:
             return "wait" if isinstance(self.refusal, CoolingDown) else "unavailable"
-        return "text" if self.text is not None else "problems"
+        return "problems" if self.errors else "text"
 
     @property
     def status(self) -> int:
-        """The answer's status: an error in a template is no error of the request."""
+        """The answer's status: an error in a text is no error of the request."""
         return {"wait": 429, "unavailable": 503}.get(self.state, 200)
 
     @property
     def seconds(self) -> int:
         """How long to wait."""
         return self.refusal.seconds if isinstance(self.refusal, CoolingDown) else 0
+
+    @property
+    def problems_json(self) -> str:
+        """For the editor's gutter."""
+        return json.dumps([finding.as_json for finding in self.findings], ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Preview(Answer):
+    """One template in one situation."""
+
+    prompt_set: PromptSet
+    kind: PromptKind
+    situation: Situation
+    dialect: Dialect
+    findings: tuple[Finding, ...] = ()
+    text: str | None = None
+    change: Change | None = None
+    refusal: JailError | None = None
+    template: str = ""
+
+    @property
+    def state(self) -> State:
+        found = super().state
+        return "problems" if found == "text" and self.text is None else found
 
     @property
     def shown(self) -> str:
@@ -115,11 +132,6 @@ class Preview:
     @property
     def shows_sample_time(self) -> bool:
         return CURRENT_DATETIME.name in self.template
-
-    @property
-    def problems_json(self) -> str:
-        """For the editor's gutter."""
-        return json.dumps([finding.as_json for finding in self.findings], ensure_ascii=False)
 
     @property
     def url(self) -> str:

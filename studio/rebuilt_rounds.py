@@ -93,7 +93,8 @@ class Replay:
 
 def candidates(workspace: Workspace, file_text: str | None = None) -> tuple[Candidate, ...]:
     """The file's own template, and those of the set that the workspace follows, or of all sets."""
-    versions = PromptVersion.objects.select_related("prompt_set").order_by("-created_at", "-pk")
+    templates = PromptVersion.objects.filter(system_prompt=None)
+    versions = templates.select_related("prompt_set").order_by("-created_at", "-pk")
     if workspace.label is not None:
         versions = versions.filter(prompt_set=workspace.label.prompt_set)
     found: dict[str, Candidate] = {}

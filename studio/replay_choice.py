@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from studio.attributions import RunAttribution
 from studio.comparison import Side, SideName, sides
 from studio.forms.replay import Wanted
 from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
+from studio.models.prompts import Holds
 from studio.problems import Problem
 
 SETS_OFFERED = 200
@@ -58,7 +60,7 @@ class Choice:
     @cached_property
     def sets(self) -> Sequence[PromptSet]:
         """What can be chosen instead, the chosen one among them."""
-        shown = PromptSet.objects.filter(archived=False, revision__gt=0).order_by("name", "pk")[:SETS_OFFERED]
+        shown = _replayable().filter(archived=False).order_by("name", "pk")[:SETS_OFFERED]
         found = list(shown)
         return found if self.prompt_set in found else [self.prompt_set, *found]
 
@@ -113,8 +115,12 @@ def drafted_set(version: PromptVersion | None, person: User) -> PromptSet | None
     return version.prompt_set
 
 
+def _replayable() -> "QuerySet[PromptSet]":
+    return PromptSet.objects.filter(revision__gt=0, holds=Holds.PROMPTS)
+
+
 def _set(workspace: Workspace, attribution: RunAttribution, slug: str) -> PromptSet | None:
-    known = PromptSet.objects.filter(revision__gt=0)
+    known = _replayable()
     if slug:
         found = known.filter(slug=slug).first()
         if found is None:

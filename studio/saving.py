@@ -17,8 +17,9 @@ from builder.variables import KINDS, PromptKind
 from studio.findings import Finding
 from studio.jail import pool
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict
+from studio.models.prompts import NothingChanged, Origin, SystemText, Texts, VersionConflict
 from studio.situations import Situation, dialect_of, situations_of
+from studio.system_text import read_text
 
 __all__ = ["NothingChanged", "Refused", "VersionConflict", "keep_as_version", "save", "shortcomings"]
 
@@ -69,7 +70,7 @@ def save(draft: Draft, *, message: str, at: datetime) -> PromptVersion:
 
 def keep_as_version(
     prompt_set: PromptSet,
-    templates: Templates,
+    templates: Texts,
     *,
     base: int,
     message: str,
@@ -96,13 +97,15 @@ def keep_as_version(
 
 
 def shortcomings(
-    prompt_set: PromptSet, templates: Templates, *, owner: User, dialect: Dialect | None = None
+    prompt_set: PromptSet, templates: Texts, *, owner: User, dialect: Dialect | None = None
 ) -> list[Finding]:
-    """Every error of the three templates; where there is none, the first one under a sample context.
+    """Every error of the text; where templates have none, the first one under a sample context.
 
     The contexts are rendered in the set's dialect unless another one is given.
     """
     name = str(owner.pk)
+    if isinstance(templates, SystemText):
+        return read_text(templates.system_prompt, owner=name).errors
     texts = templates.by_kind
     errors: list[Finding] = []
     for kind, text in texts.items():

@@ -5,29 +5,30 @@ from datetime import datetime
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
-from builder.defaults import DEFAULT_TEMPLATES
 from builder.errors import JailError
-from builder.variables import KINDS
+from studio.first_texts import first_text
 from studio.language import reader_language
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.models.drafts import SentDraft
-from studio.models.prompts import Origin, Templates
+from studio.models.prompts import Holds, Origin, Texts, texts_of
+from studio.problems import Problem
 from studio.saving import Refused, keep_as_version, shortcomings
 from studio.slugs import free_slug
 
-DEFAULTS = Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
 
-
-def create_set(name: str, *, tags: Sequence[str], dialect: str, at: datetime) -> PromptSet:
+def create_set(
+    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = Holds.PROMPTS
+) -> PromptSet:
     """A set without a version yet."""
     while True:
         slug = free_slug(PromptSet.objects.all(), name, "set")
         try:
             with transaction.atomic():
                 made = PromptSet.objects.create(
-                    slug=slug, name=name, dialect=dialect, created_at=at, changed_at=at
+                    slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
                 )
                 set_tags(made, tags)
             return made
@@ -38,16 +39,19 @@ def create_set(name: str, *, tags: Sequence[str], dialect: str, at: datetime) ->
 
 
 def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
-    """Version 1 of a new set: MixSeek's own templates."""
-    _refuse_shortcomings(prompt_set, DEFAULTS, by)
-    return prompt_set.save_version(
-        DEFAULTS, base=0, message=_("MixSeek's default templates"), author=by, at=at
+    """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
+    first = first_text(prompt_set.holds)
+    _refuse_shortcomings(prompt_set, first, by)
+    message = (
+        _("The usual settings") if prompt_set.holds == Holds.SYSTEM else _("MixSeek's default templates")
     )
+    return prompt_set.save_version(first, base=0, message=message, author=by, at=at)
 
 
 def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
-    """A draft of three empty texts; without one the editor would begin with the defaults."""
-    Draft.objects.keep(prompt_set, by, SentDraft(Templates("", "", ""), base=0, revision=0), at=at)
+    """A draft of empty texts; without one the editor would begin with the defaults."""
+    empty = texts_of(dict.fromkeys(prompt_set.kinds, ""))
+    Draft.objects.keep(prompt_set, by, SentDraft(empty, base=0, revision=0), at=at)
 
 
 def set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:
@@ -62,7 +66,8 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         # The copy has the same contexts, so what holds for the source holds for it.
         _refuse_shortcomings(source, newest.templates, by)
     with transaction.atomic():
-        copy = create_set(name, tags=[tag.name for tag in source.tags.all()], dialect=source.dialect, at=at)
+        tags = [tag.name for tag in source.tags.all()]
+        copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
         for context in source.contexts.all():
             _copy_context(context, copy, at)
         if newest is not None:
@@ -102,12 +107,34 @@ def reason(error: Refused | JailError) -> str:
     if isinstance(error, JailError):
         return error.text(reader_language())
     first = error.findings[0]
-    kinds = {"team": _("Team"), "evaluator": _("Evaluator"), "judgment": _("Judgment")}
+    kinds = {
+        "team": _("Team"),
+        "evaluator": _("Evaluator"),
+        "judgment": _("Judgment"),
+        "system": "system_prompt.toml",
+    }
     where = [kinds[first.kind], first.where, first.line and _("line %(line)d") % {"line": first.line}]
     return f"{', '.join(part for part in where if part)}: {first.message} {first.suggestion}".strip()
 
 
-def _refuse_shortcomings(prompt_set: PromptSet, templates: Templates, owner: User) -> None:
+def template_set(slug: str) -> PromptSet:
+    """The set of that address for a page about templates; a 404 says so where it has none."""
+    found: PromptSet = get_object_or_404(PromptSet, slug=slug)
+    require_templates(found)
+    return found
+
+
+def require_templates(prompt_set: PromptSet) -> None:
+    """A 404 that says why there is no such page for a set of a system prompt."""
+    if prompt_set.holds != Holds.PROMPTS:
+        raise Problem(
+            404,
+            _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
+            _("Contexts, matrix, suggestions and scores are about prompt templates."),
+        )
+
+
+def _refuse_shortcomings(prompt_set: PromptSet, templates: Texts, owner: User) -> None:
     if found := shortcomings(prompt_set, templates, owner=owner):
         raise Refused(found)
 

@@ -9,10 +9,10 @@ from django.utils.translation import gettext as _
 from builder.errors import JailError
 from builder.variables import PromptKind, Variable
 from studio.coverage import Reached, reached, unused
-from studio.editor_page import starting_text
+from studio.first_texts import starting_text
 from studio.language import reader_language
 from studio.models import Draft, PromptSet
-from studio.models.prompts import Templates
+from studio.models.prompts import Templates, user_prompts
 from studio.problems import Problem
 from studio.reaching import Reaching, reaching_rounds
 from studio.situations import dialect_of
@@ -134,11 +134,11 @@ def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | 
                 _("You have no unsaved draft of this set."),
                 _("Take the draft out of the address to see the newest version."),
             )
-        return None, draft.templates
+        return None, user_prompts(draft.templates)
     if not wanted:
         saved = prompt_set.latest
-        return (saved.number if saved else 0), starting_text(saved)
+        return (saved.number if saved else 0), user_prompts(starting_text(prompt_set, saved))
     version = prompt_set.versions.filter(number=int(wanted)).first()
     if version is None:
         raise Problem(404, _("This set has no such version."))
-    return version.number, version.templates
+    return version.number, user_prompts(version.templates)

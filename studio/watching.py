@@ -43,7 +43,7 @@ class Watch:
 
     def look(self) -> int:
         """Examine the workspaces that have changed since the last look; tells how many."""
-        newest = PromptVersion.objects.aggregate(newest=Max("pk"))["newest"]
+        newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
         for workspace in Workspace.objects.filter(archived=False):
             state = (newest, *_stamps(workspace))

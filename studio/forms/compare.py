@@ -9,18 +9,18 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.variables import KINDS, PromptKind
 from studio.comparison import SideName
+from studio.models.prompts import TEXT_KINDS, TextKind
 
 _MOST_OPENED = 200
-_STRETCH = re.compile(rf"({'|'.join(KINDS)})\.(0|[1-9][0-9]{{0,8}})-([1-9][0-9]{{0,8}})", re.ASCII)
+_STRETCH = re.compile(rf"({'|'.join(TEXT_KINDS)})\.(0|[1-9][0-9]{{0,8}})-([1-9][0-9]{{0,8}})", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Rows of one template that a person asked to see."""
+    """Rows of one text that a person asked to see."""
 
-    kind: PromptKind
+    kind: TextKind
     rows: range
 
 
@@ -36,7 +36,7 @@ class OpenedField(forms.Field):
         return [
             Opened(kind, range(int(each[2]), int(each[3])))
             for each in found
-            for kind in KINDS
+            for kind in TEXT_KINDS
             if each and kind == each[1]
         ]
 

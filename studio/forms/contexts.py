@@ -15,6 +15,7 @@ from studio.forms.search import SearchForm
 from studio.language import reader_language
 from studio.models import PromptSet, SampleContext
 from studio.models.contexts import ContextValues
+from studio.models.prompts import Holds
 from studio.pasted_json import Unreadable
 from studio.score_lines import read_details
 
@@ -85,7 +86,7 @@ class AboutForm(forms.Form):
     ) -> None:
         super().__init__(data, initial=initial)
         self.context = context
-        sets = PromptSet.objects.filter(archived=False)
+        sets = PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS)
         if context is not None and context.prompt_set is not None:
             sets |= PromptSet.objects.filter(pk=context.prompt_set.pk)
         self.sets = {each.slug: each for each in sets.order_by("name", "pk")}

@@ -1,5 +1,6 @@
-"""What the editor's page sends: three texts from a browser, and which preview is wanted."""
+"""What the editor's page sends: the texts from a browser, and which preview is wanted."""
 
+from collections.abc import Sequence
 from typing import Any, TypeVar
 from urllib.parse import unquote_to_bytes
 
@@ -9,9 +10,10 @@ from django.http import HttpRequest
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.variables import FIELDS
+from builder.variables import KINDS
+from studio.models import PromptSet
 from studio.models.drafts import SentDraft
-from studio.models.prompts import Templates
+from studio.models.prompts import TextKind, text_field, text_name, texts_of
 from studio.problems import Problem
 
 MOST_CHARACTERS = 65_536
@@ -52,13 +54,15 @@ class DraftForm(forms.Form):
     tab = forms.RegexField(r"\A[-\w]{0,40}\Z", required=False)
     seq = forms.IntegerField(min_value=0, max_value=_MOST, required=False)
     message = forms.CharField(required=False, label=gettext_lazy("Message"))
-    team_user_prompt = TemplateField()
-    evaluator_user_prompt = TemplateField()
-    judgment_user_prompt = TemplateField()
+
+    def __init__(self, data: Any, kinds: Sequence[TextKind] = KINDS) -> None:
+        super().__init__(data)
+        self.kinds = kinds
+        self.fields |= {text_field(kind): TemplateField() for kind in kinds}
 
     def clean(self) -> dict[str, Any]:
         """A field that was not sent is no empty text: it must not empty the draft."""
-        if missing := [name for name in FIELDS if name not in self.data]:
+        if missing := [name for name in map(text_field, self.kinds) if name not in self.data]:
             raise ValidationError(incomplete(missing[0]))
         return self.cleaned_data
 
@@ -67,7 +71,7 @@ class DraftForm(forms.Form):
         """The clean values."""
         clean = self.cleaned_data
         return SentDraft(
-            templates=Templates(*(clean[name] for name in FIELDS)),
+            templates=texts_of({kind: clean[text_field(kind)] for kind in self.kinds}),
             base=clean["base"],
             revision=clean["revision"],
             message=clean["message"][:MESSAGE_LENGTH],
@@ -90,19 +94,19 @@ class DraftForm(forms.Form):
 
     def refuse_what_cannot_be_kept(self) -> None:
         """413 for a text that is too long, 400 for one that a database cannot hold."""
-        for name, text in vars(self.sent.templates).items():
+        for kind, text in self.sent.templates.parts.items():
             if len(text) > MOST_CHARACTERS:
                 raise Problem(
                     413,
                     _("%(field)s has %(length)d characters; at most %(most)d fit.")
-                    % {"field": name, "length": len(text), "most": MOST_CHARACTERS},
+                    % {"field": text_name(kind), "length": len(text), "most": MOST_CHARACTERS},
                     _("Shorten it: until then it is not kept on the server."),
                 )
             if "\0" in text:
                 raise Problem(
                     400,
                     _("%(field)s, line %(line)d: there is a NUL character.")
-                    % {"field": name, "line": text[: text.index("\0")].count("\n") + 1},
+                    % {"field": text_name(kind), "line": text[: text.index("\0")].count("\n") + 1},
                     _("Take it out: until then the text is not kept on the server."),
                 )
 
@@ -141,7 +145,7 @@ def read_or_refuse(form: AnyForm) -> AnyForm:
     return form
 
 
-def read_draft(request: HttpRequest) -> DraftForm:
+def read_draft(request: HttpRequest, prompt_set: PromptSet) -> DraftForm:
     """The draft that a request carries, whole and in UTF-8."""
     refuse_other_encodings(request)
-    return read_or_refuse(DraftForm(request.POST))
+    return read_or_refuse(DraftForm(request.POST, prompt_set.kinds))

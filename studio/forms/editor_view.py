@@ -1,42 +1,57 @@
 """Which template the editor shows, under which context and round."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar, overload
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
-from builder.variables import KINDS, PromptKind, field_name
+from builder.variables import KINDS, PromptKind
 from studio.forms.editor import incomplete, lines_of
+from studio.models.prompts import TextKind, text_field
 from studio.problems import Problem
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _WORD = re.compile(r"[-\w]{0,80}")
 
 
+Kind = TypeVar("Kind", bound=TextKind)
+Kind_co = TypeVar("Kind_co", bound=TextKind, covariant=True)
+
+
 @dataclass(frozen=True)
-class EditorView:
+class ViewOf(Generic[Kind_co]):
     """What a link or button of the editor asks for."""
 
-    kind: PromptKind
+    kind: Kind_co
     context: str
     round: int | None
     tab: str
     seq: int
 
 
-def read_view(data: QueryDict) -> EditorView:
+EditorView = ViewOf[PromptKind]
+"""Of a set that holds templates."""
+
+
+@overload
+def read_view(data: QueryDict) -> EditorView: ...
+@overload
+def read_view(data: QueryDict, kinds: Sequence[Kind]) -> ViewOf[Kind]: ...
+def read_view(data: QueryDict, kinds: Sequence[TextKind] = KINDS) -> ViewOf[TextKind]:
     """The view that an address or a form names; a value that no page of ours sends is a 400.
 
     Without Django's forms: a preview is asked for at every pause, and this is a third of its work.
     """
-    kind: PromptKind = "team"
     # The buttons have names of their own: what stands in the form is the view they lead away from.
-    wanted = data.get("show") or data.get("kind") or kind
-    if wanted not in KINDS:
+    wanted = data.get("show") or data.get("kind") or kinds[0]
+    kind = next((each for each in kinds if each == wanted), None)
+    if kind is None:
         raise _refusal("kind")
-    return EditorView(
-        kind=wanted,
+    return ViewOf(
+        kind=kind,
         context=_word(data, "context"),
         round=_number(data, "go") or _number(data, "round"),
         tab=_word(data, "tab")[:40],
@@ -44,11 +59,11 @@ def read_view(data: QueryDict) -> EditorView:
     )
 
 
-def sent_text(data: QueryDict, kind: PromptKind) -> str:
-    """The template of that kind. It goes to the jail as it is: what is wrong with it, the check says best."""
-    text = data.get(field_name(kind))
+def sent_text(data: QueryDict, kind: TextKind) -> str:
+    """The text of that kind. It goes to the jail as it is: what is wrong with it, the check says best."""
+    text = data.get(text_field(kind))
     if text is None:
-        raise Problem(400, incomplete(field_name(kind)))
+        raise Problem(400, incomplete(text_field(kind)))
     return lines_of(text)
 
 

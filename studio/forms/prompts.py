@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from builder.dialect import DIALECTS
 from studio.forms.search import SearchForm
 from studio.history import MOST_WORDS, words_of
+from studio.models.prompts import Holds
 
 _MOST_TAGS = 10
 _LONGEST_TAG = 40
@@ -59,17 +60,32 @@ class PromptSetForm(forms.Form):
 
 
 class NewPromptSetForm(PromptSetForm):
-    """A set to be made, and what its first text is."""
+    """A set to be made, what it holds, and what its first text is."""
+
+    holds = forms.ChoiceField(
+        choices=[
+            (Holds.PROMPTS, gettext_lazy("Prompt templates: team, evaluator and judgment")),
+            (Holds.SYSTEM, gettext_lazy("System prompt: the settings in system_prompt.toml")),
+        ],
+        initial=Holds.PROMPTS,
+        required=False,
+        widget=forms.RadioSelect,
+        label=gettext_lazy("What it holds"),
+    )
 
     start = forms.ChoiceField(
         choices=[
-            ("defaults", gettext_lazy("MixSeek's default templates, saved as version 1")),
+            ("defaults", gettext_lazy("The default text, saved as version 1")),
             ("empty", gettext_lazy("Empty: write the first version in the editor")),
         ],
         initial="defaults",
         widget=forms.RadioSelect,
         label=gettext_lazy("Start with"),
     )
+
+    def clean_holds(self) -> str:
+        """Templates, where nobody says otherwise."""
+        return self.cleaned_data["holds"] or Holds.PROMPTS
 
 
 class DuplicateForm(forms.Form):

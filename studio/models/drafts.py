@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from studio.models.prompts import PromptSet, Templates
+from studio.models.prompts import PromptSet, Texts, texts_in
 
 COPIES_KEPT = 50
 """Of one person, set and reason; the oldest goes first."""
@@ -20,7 +20,7 @@ COPIES_KEPT = 50
 class SentDraft:
     """A draft as one tab of a browser sends it."""
 
-    templates: Templates
+    templates: Texts
     base: int
     """The version that the text starts from."""
     revision: int
@@ -40,7 +40,7 @@ class DraftConflict(Exception):
 
 
 class WrittenText(models.Model):
-    """Three templates that one person wrote for one set, on top of a version."""
+    """What one person wrote for one set, on top of a version."""
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.CASCADE, related_name="+")
     person = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
@@ -55,9 +55,9 @@ class WrittenText(models.Model):
         abstract = True
 
     @property
-    def templates(self) -> Templates:
-        """The three texts together."""
-        return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
+    def templates(self) -> Texts:
+        """The texts together."""
+        return texts_in(self)
 
 
 class DraftManager(models.Manager["Draft"]):
@@ -218,4 +218,4 @@ class DraftCopy(WrittenText):
 
 
 def _columns(sent: SentDraft) -> dict[str, Any]:
-    return {"base": sent.base, "message": sent.message, **vars(sent.templates)}
+    return {"base": sent.base, "message": sent.message, **sent.templates.columns}

@@ -8,7 +8,7 @@ from django.http import Http404
 
 from builder.models import RoundPromptContext
 from studio.models.contexts import SampleContext
-from studio.models.prompts import PromptSet, PromptVersion, Templates
+from studio.models.prompts import PromptSet, PromptVersion, Templates, user_prompts
 
 # By hand: to build these joins out of querysets takes longer than to run them.
 _SQL = """\
@@ -16,7 +16,7 @@ SELECT s.id, s.name, s.dialect, s.revision, v.content_hash, c.id, c.slug, c.name
 FROM studio_promptset s
 LEFT JOIN studio_promptversion v ON v.prompt_set_id = s.id AND v.number = s.revision
 LEFT JOIN studio_samplecontext c ON c.slug = %s AND (c.prompt_set_id = s.id OR c.prompt_set_id IS NULL)
-WHERE s.slug = %s
+WHERE s.slug = %s AND s.holds = 'prompts'
 """
 
 
@@ -57,7 +57,7 @@ def preview_source(slug: str, context_slug: str) -> PreviewSource:
 @lru_cache(maxsize=32)
 def _templates(prompt_set: int, number: int, content_hash: str) -> Templates:
     """Versions never change, and the hash tells them apart."""
-    return PromptVersion.objects.get(prompt_set=prompt_set, number=number).templates
+    return user_prompts(PromptVersion.objects.get(prompt_set=prompt_set, number=number).templates)
 
 
 @lru_cache(maxsize=32)

@@ -1,9 +1,10 @@
 """Prompt sets and their versions: identity apart from content."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Self
+from typing import Literal, Protocol, Self, get_args
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
@@ -11,9 +12,24 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from builder.variables import KINDS, PromptKind, field_name
+from builder.variables import FIELDS, KINDS, PromptKind, field_name
 from studio.models.history_index import IndexedVersion, note_version
 from studio.models.immutable import ImmutableModel
+
+TextKind = Literal["team", "evaluator", "judgment", "system"]
+TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
+SYSTEM_FIELD = "system_prompt"
+TEXT_FIELDS: tuple[str, ...] = (*FIELDS, SYSTEM_FIELD)
+
+
+def text_field(kind: TextKind) -> str:
+    """The column of a text, and its field in a form."""
+    return SYSTEM_FIELD if kind == "system" else field_name(kind)
+
+
+def text_name(kind: TextKind) -> str:
+    """What people call it: the key of a template, or the whole file."""
+    return "system_prompt.toml" if kind == "system" else field_name(kind)
 
 
 class NothingChanged(Exception):
@@ -38,6 +54,16 @@ class Templates:
         return {kind: getattr(self, field_name(kind)) for kind in KINDS}
 
     @property
+    def parts(self) -> dict[TextKind, str]:
+        """The texts by kind, as ``SystemText`` has its one."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What a row stores."""
+        return {**vars(self), SYSTEM_FIELD: None}
+
+    @property
     def content_hash(self) -> str:
         """SHA-256 over the three texts; lengths keep their borders apart."""
         digest = hashlib.sha256()
@@ -45,6 +71,57 @@ class Templates:
             encoded = text.encode()
             digest.update(b"%d:" % len(encoded) + encoded)
         return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class SystemText:
+    """The whole text of ``system_prompt.toml``, beside ``Templates`` what a version may be."""
+
+    system_prompt: str
+
+    @property
+    def parts(self) -> dict[TextKind, str]:
+        return {"system": self.system_prompt}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        return {**dict.fromkeys(FIELDS, ""), SYSTEM_FIELD: self.system_prompt}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text; the name before it keeps it apart from every hash of templates."""
+        return hashlib.sha256(b"system_prompt.toml:" + self.system_prompt.encode()).hexdigest()
+
+
+Texts = Templates | SystemText
+"""What one version or draft says, in whichever of a workspace's files."""
+
+
+def texts_of(parts: Mapping[TextKind, str]) -> Texts:
+    """The texts of all kinds that a set has."""
+    return SystemText(parts["system"]) if "system" in parts else Templates(*(parts[kind] for kind in KINDS))
+
+
+def user_prompts(texts: Texts) -> Templates:
+    """The three templates, where a page is about nothing else."""
+    assert isinstance(texts, Templates), "a system prompt has no templates"
+    return texts
+
+
+class TextRow(Protocol):
+    """A row with the columns of texts."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+    system_prompt: str | None
+
+
+def texts_in(row: TextRow) -> Texts:
+    """What a row holds: the one text of a system prompt, or three templates."""
+    if row.system_prompt is not None:
+        return SystemText(row.system_prompt)
+    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
 
 
 class Tag(models.Model):
@@ -123,13 +200,18 @@ class PromptSet(models.Model):
         return reverse("prompt-detail", args=[self.slug])
 
     @property
+    def kinds(self) -> tuple[TextKind, ...]:
+        """What a version of it consists of."""
+        return ("system",) if self.holds == Holds.SYSTEM else KINDS
+
+    @property
     def latest(self) -> "PromptVersion | None":
         """The newest version; a set just made has none."""
         return self.versions.filter(number=self.revision).select_related("author").first()
 
     def save_version(
         self,
-        templates: Templates,
+        templates: Texts,
         *,
         base: int,
         message: str,
@@ -155,9 +237,7 @@ class PromptSet(models.Model):
             version = PromptVersion.objects.create(
                 prompt_set=self,
                 number=base + 1,
-                team_user_prompt=templates.team_user_prompt,
-                evaluator_user_prompt=templates.evaluator_user_prompt,
-                judgment_user_prompt=templates.judgment_user_prompt,
+                **templates.columns,
                 content_hash=content_hash,
                 message=message,
                 author=author,
@@ -212,14 +292,14 @@ class PromptVersion(ImmutableModel):
         return reverse("version-detail", args=[self.prompt_set.slug, self.number])
 
     @property
-    def templates(self) -> Templates:
-        """The three texts together."""
-        return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
+    def templates(self) -> Texts:
+        """The texts together."""
+        return texts_in(self)
 
     @property
     def indexed(self) -> IndexedVersion:
         """What the history's index is made from."""
-        texts = (self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
+        texts = tuple(self.templates.parts.values())
         return IndexedVersion(
             self.prompt_set_id, self.number, self.message, self.author.get_username(), texts
         )

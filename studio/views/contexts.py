@@ -16,8 +16,10 @@ from studio.context_document import context_document
 from studio.forms import clean_or_refuse
 from studio.forms.contexts import SHARED, ContextSearchForm
 from studio.models import PromptSet, SampleContext
+from studio.models.prompts import Holds
 from studio.samples import add_samples, missing_samples, translated_texts
 from studio.score_lines import write_details
+from studio.sets import template_set
 
 CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
@@ -33,7 +35,7 @@ def context_list(request: HttpRequest) -> HttpResponse:
     if wanted["set"] == SHARED:
         contexts = contexts.filter(prompt_set=None)
     elif wanted["set"]:
-        prompt_set = get_object_or_404(PromptSet, slug=wanted["set"])
+        prompt_set = template_set(wanted["set"])
         contexts = contexts.for_set(prompt_set)
     contexts = contexts.search(wanted["q"], translated_texts()).filter(pk__gt=wanted["after"] or 0)
     # One row more than shown tells whether there is another page, without counting them all.
@@ -46,7 +48,7 @@ def context_list(request: HttpRequest) -> HttpResponse:
         "next_url": "?" + urlencode({**asked, "after": shown[-1].pk}) if more else "",
         "q": wanted["q"],
         "set": wanted["set"],
-        "sets": PromptSet.objects.filter(archived=False).order_by("name", "pk"),
+        "sets": PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS).order_by("name", "pk"),
         "prompt_set": prompt_set,
         "missing": missing_samples(),
     }
@@ -59,7 +61,7 @@ def context_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One context: the task, the rounds before, the ranking, and the JSON behind them."""
     context = get_object_or_404(SampleContext.objects.select_related("prompt_set"), slug=slug)
     values = context.values
-    sets = PromptSet.objects.filter(archived=False).order_by("-changed_at", "pk")
+    sets = PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS).order_by("-changed_at", "pk")
     if context.prompt_set is not None:
         sets = PromptSet.objects.filter(pk=context.prompt_set.pk)
     return render(

@@ -8,7 +8,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from studio.editor_page import is_changed, starting_text
+from studio.editor_page import is_changed
+from studio.first_texts import starting_text
 from studio.forms.editor import RevisionForm, read_draft, read_or_refuse
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.models.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
@@ -21,7 +22,7 @@ def prompt_draft(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep what a tab holds; the answer tells the revision that it may write over next."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     try:
-        form = read_draft(request)
+        form = read_draft(request, prompt_set)
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person_of(request), form.sent, at=timezone.now())
     except Problem as problem:
@@ -45,7 +46,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "prompts/discard.html", {"prompt_set": prompt_set, "draft": draft})
     seen = read_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
     try:
-        fresh = SentDraft(starting_text(latest), prompt_set.revision, seen)
+        fresh = SentDraft(starting_text(prompt_set, latest), prompt_set.revision, seen)
         Draft.objects.replace(draft, fresh, reason=CopyReason.DISCARDED, at=timezone.now())
     except StaleRevision:
         changed = _("The draft was written to since you were asked.")

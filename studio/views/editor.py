@@ -25,10 +25,10 @@ from studio.views.conflicts import conflict_page
 
 @require_safe
 def prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
-    """The three templates of a set, as the person's draft has them."""
+    """The texts of a set, as the person's draft has them."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     person = person_of(request)
-    page = open_editor(prompt_set, person, read_view(request.GET))
+    page = open_editor(prompt_set, person, read_view(request.GET, prompt_set.kinds))
     return editor_page(request, with_preview(page, person))
 
 
@@ -42,8 +42,8 @@ def editor_page(request: HttpRequest, page: EditorPage, status: int = 200) -> Ht
 def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    form, person, now = read_draft(request), person_of(request), timezone.now()
-    page = editor_with(prompt_set, person, read_view(request.POST), form.sent)
+    form, person, now = read_draft(request, prompt_set), person_of(request), timezone.now()
+    page = editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), form.sent)
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
@@ -51,7 +51,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, f"{problem.what} {problem.advice}")
         return editor_page(request, with_preview(page, person), problem.status)
     except DraftConflict as conflict:
-        page = editor_with(prompt_set, person, read_view(request.POST), form.sent)
+        page = editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), form.sent)
         return _undecided(request, page, conflict.draft, conflict.copy)
     page = replace(page, kept=True, sent=replace(page.sent, revision=draft.revision))
     if form.message_error:

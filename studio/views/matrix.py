@@ -1,7 +1,7 @@
 """The matrix: versions × contexts, against a baseline."""
 
 from django.http import HttpRequest, HttpResponseBase
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
 
@@ -10,14 +10,14 @@ from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.matrix import MatrixForm
 from studio.matrix_page import MatrixPage
-from studio.models import PromptSet
 from studio.people import person_of
+from studio.sets import template_set
 
 
 @require_safe
 def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The page with the rows that are known, one row alone, or some rows for a browser without scripts."""
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    prompt_set = template_set(slug)
     clean = clean_or_refuse(MatrixForm, request.GET)
     page = MatrixPage(prompt_set, person_of(request), clean)
     if not prompt_set.revision and page.draft is None:

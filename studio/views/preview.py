@@ -8,12 +8,14 @@ from django.views.decorators.http import require_POST
 from builder.errors import Superseded
 from studio.editor_page import editor_with, preview_topic, with_preview
 from studio.forms.editor import DraftForm, read_or_refuse, refuse_other_encodings
-from studio.forms.editor_view import EditorView, read_view, sent_text
+from studio.forms.editor_view import ViewOf, read_view, sent_text
 from studio.models import PromptSet
 from studio.models.preview_source import preview_source
+from studio.models.prompts import TEXT_KINDS, Holds, TextKind
 from studio.people import person_of
 from studio.previewing import Preview, preview
 from studio.situations import situation
+from studio.system_text import SystemPreview, preview_text
 from studio.views.editor import editor_page
 
 
@@ -21,9 +23,9 @@ from studio.views.editor import editor_page
 def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """The part of the page for htmx; the whole page with the text that was sent for a plain form."""
     refuse_other_encodings(request)
-    view = read_view(request.POST)
+    view = read_view(request.POST, TEXT_KINDS)
     if request.headers.get("HX-Request") != "true":
-        return _whole_page(request, slug, view)
+        return _whole_page(request, slug)
     try:
         shown = _preview(request, slug, view)
     except Superseded:
@@ -45,22 +47,27 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
     return response
 
 
-def _preview(request: HttpRequest, slug: str, view: EditorView) -> Preview:
+def _preview(request: HttpRequest, slug: str, view: ViewOf[TextKind]) -> Preview | SystemPreview:
+    owner, kind = str(person_of(request).pk), view.kind
+    if kind == "system":
+        get_object_or_404(PromptSet, slug=slug, holds=Holds.SYSTEM)
+        return preview_text(sent_text(request.POST, kind), owner=owner)
     source = preview_source(slug, view.context)
     return preview(
         source.prompt_set,
         source.saved,
-        view.kind,
-        sent_text(request.POST, view.kind),
+        kind,
+        sent_text(request.POST, kind),
         situation(source.context, view.round, source.whole),
-        owner=str(person_of(request).pk),
-        topic=preview_topic(source.prompt_set, view.kind, view.tab),
+        owner=owner,
+        topic=preview_topic(source.prompt_set, kind, view.tab),
     )
 
 
-def _whole_page(request: HttpRequest, slug: str, view: EditorView) -> HttpResponse:
+def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
+    view = read_view(request.POST, prompt_set.kinds)
     person = person_of(request)
-    sent = read_or_refuse(DraftForm(request.POST)).sent
+    sent = read_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
     page = with_preview(editor_with(prompt_set, person, view, sent), person)
     return editor_page(request, page, page.preview.status if page.preview else 200)

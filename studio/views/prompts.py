@@ -60,12 +60,14 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def prompt_new(request: HttpRequest) -> HttpResponse:
-    """Make a set, from MixSeek's defaults or empty."""
+    """Make a set, from the defaults or empty."""
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _form_page(request, "prompts/new.html", {"form": form})
     clean, now = form.cleaned_data, timezone.now()
-    made = create_set(clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now)
+    made = create_set(
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+    )
     person = person_of(request)
     if clean["start"] == "empty":
         start_empty(made, by=person, at=now)

@@ -17,6 +17,7 @@ from studio.forms.editor import read_or_refuse, refuse_other_encodings
 from studio.forms.replay import ReplayChoiceForm, ReplayForm
 from studio.forms.round_context import TaskForm
 from studio.models import Workspace
+from studio.models.prompts import TextKind
 from studio.people import person_of
 from studio.problems import Problem
 from studio.replay_choice import choose
@@ -67,9 +68,9 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     page["played"] = played
     if page["choice"] is None:
         return render(request, "replay/round.html", page)
-    opened = {kind: [each.rows for each in clean["open"] if each.kind == kind]}
+    opened: dict[TextKind, list[range]] = {kind: [each.rows for each in clean["open"] if each.kind == kind]}
     view = View(clean["w"], clean["all"], opened)
-    template = page["choice"].side.templates.by_kind[kind]
+    template = page["choice"].side.templates.parts[kind]
     panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)
     page |= {"panel": panel, "page": headings(page["choice"].title)}
     if clean["rows"]:
@@ -113,7 +114,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
             return render(request, "replay/run.html", page | {"refusal": error}, status=422)
     if choice is None:
         return render(request, "replay/run.html", page)
-    template = choice.side.templates.team_user_prompt
+    template = choice.side.templates.parts["team"]
     name = f"replay-{execution[:8]}-{choice.prompt_set.slug}-{choice.side.file_name}"
     if (file := download(request, {"replay": lambda: replays.file(name, template)})) is not None:
         return file

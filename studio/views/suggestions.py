@@ -3,7 +3,7 @@
 from threading import BoundedSemaphore
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
@@ -12,8 +12,8 @@ from studio.forms import clean_or_refuse
 from studio.forms.editor import refuse_other_encodings
 from studio.forms.editor_view import read_view, sent_text
 from studio.forms.suggestions import SuggestionsForm
-from studio.models import PromptSet
 from studio.people import person_of
+from studio.sets import template_set
 from studio.suggestion_page import suggestions_for
 
 _AT_ONCE = BoundedSemaphore(2)
@@ -23,7 +23,7 @@ _AT_ONCE = BoundedSemaphore(2)
 @require_safe
 def prompt_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
     """Rounds to keep as sample contexts, lines that none reaches, variables that no template uses."""
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    prompt_set = template_set(slug)
     wanted = clean_or_refuse(SuggestionsForm, request.GET)["version"]
     page = suggestions_for(prompt_set, person_of(request), wanted)
     part = request.headers.get("HX-Target") == "suggestion-counts"
@@ -37,7 +37,7 @@ def prompt_coverage(request: HttpRequest, slug: str) -> HttpResponse:
     refuse_other_encodings(request)
     view = read_view(request.POST)
     text = sent_text(request.POST, view.kind)
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    prompt_set = template_set(slug)
     if not _AT_ONCE.acquire(blocking=False):
         return HttpResponse(status=204)
     try:

@@ -11,13 +11,14 @@ from studio import version_runs as runs_page
 from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.results import VersionRunsForm, VersionScoresForm
-from studio.models import PromptSet, PromptVersion
+from studio.models import PromptVersion
+from studio.sets import require_templates, template_set
 
 
 @require_safe
 def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Score over versions, split where they were measured with different rulers."""
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    prompt_set = template_set(slug)
     wanted = clean_or_refuse(VersionScoresForm, request.GET)
     as_file = "format" in request.GET
     most = score_page.VERSIONS_IN_A_FILE if as_file else score_page.VERSIONS_PER_PAGE
@@ -41,6 +42,7 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
     """The runs that a version made, and how their rounds went."""
     versions = PromptVersion.objects.select_related("prompt_set", "parent")
     version = get_object_or_404(versions, prompt_set__slug=slug, number=number)
+    require_templates(version.prompt_set)
     wanted = clean_or_refuse(VersionRunsForm, request.GET)
     page = runs_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
     if (file := download(request, runs_page.tables(version, page))) is not None:

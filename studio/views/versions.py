@@ -14,6 +14,7 @@ from studio.forms import clean_or_refuse
 from studio.forms.prompts import CompareForm, RestoreForm
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.models.labels import USUAL_LABELS
+from studio.models.prompts import text_name
 from studio.people import person_of
 from studio.problems import Problem
 from studio.saving import NothingChanged, Refused, VersionConflict
@@ -22,7 +23,7 @@ from studio.sets import reason, restore_version
 
 @require_safe
 def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse:
-    """A version: its three templates as they are."""
+    """A version: its texts as they are."""
     return version_page(request, _version(slug, number))
 
 
@@ -78,7 +79,7 @@ def version_page(
     context = {
         "prompt_set": prompt_set,
         "version": version,
-        "templates": version.templates.by_kind.items(),
+        "templates": [(kind, text_name(kind), text) for kind, text in version.templates.parts.items()],
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
         "label_names": names,
         "movable": [(name, points.get(name)) for name in names if points.get(name) != version.number],

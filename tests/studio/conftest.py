@@ -17,6 +17,7 @@ import studio.editor_page
 import studio.examinations
 import studio.export_plan
 import studio.saving
+import studio.system_text
 from builder.jail import JailPool
 from studio.models import Workspace
 from tests.studio.clock import NOW
@@ -74,7 +75,14 @@ def odd_one(db: None, odd_folder: Path) -> Workspace:
 def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
-        users = (studio.conflicts, studio.editor_page, studio.examinations, studio.export_plan, studio.saving)
+        users = (
+            studio.conflicts,
+            studio.editor_page,
+            studio.examinations,
+            studio.export_plan,
+            studio.saving,
+            studio.system_text,
+        )
         for module in users:
             monkeypatch.setattr(module, "pool", lambda: own)
         studio.examinations.forget()

@@ -51,6 +51,7 @@ export function coverageGutter() {
 
 /** `current()` gives the editor shown, `editors` all of them by kind; `control` is the switch, `words` what it may say. */
 export function coverage(form, editors, current, control, words) {
+  if (!control) return { changed() {}, turned() {} }; // no templates, no contexts
   const legend = control.querySelector("[data-legend]");
   const line = new Unreached(words.line);
   const known = new Map(); // by kind: {doc, lines} as last answered

@@ -103,7 +103,7 @@ export function ownNames(segments, before) {
 
 /** The stretch of Jinja that a place lies in, between its two signs. */
 export function segmentAt(state, place) {
-  return state.field(template).segments.find(({ inner, end, to, closed }) => inner <= place && place <= (closed ? end : to));
+  return state.field(template, false)?.segments.find(({ inner, end, to, closed }) => inner <= place && place <= (closed ? end : to));
 }
 
 export const template = StateField.define({

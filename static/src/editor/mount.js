@@ -18,6 +18,7 @@ import { template } from "./jinja.js";
 import { overwrite } from "./overwrite.js";
 import { pairs } from "./pairs.js";
 import { problems } from "./problems.js";
+import { toml } from "./toml.js";
 
 const NO_WORDS = { tags: [], filters: [], tests: [], methods: [], loop: [] };
 
@@ -28,6 +29,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
   const attributes = { tabindex: "0", "aria-label": textarea.getAttribute("aria-label") ?? textarea.name };
   const help = textarea.getAttribute("aria-describedby");
   if (help) attributes["aria-describedby"] = help;
+  const isToml = textarea.dataset.kind === "system";
   const view = new EditorView({
     parent: textarea.parentElement,
     state: EditorState.create({
@@ -41,7 +43,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         EditorState.readOnly.of(textarea.readOnly),
         problems(),
         lineNumbers(),
-        coverageGutter(),
+        isToml ? [] : coverageGutter(),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         highlightSpecialChars(),
@@ -51,10 +53,8 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         bracketMatching(),
         search({ top: true }),
         indentUnit.of("  "),
-        template,
         overwrite,
-        pairs(),
-        completion(variables, words),
+        isToml ? toml : [template, pairs(), completion(variables, words)],
         keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;
