@@ -61,6 +61,7 @@ OPEN_TO_STUDIO = {
         "statistics",
         "system_builder",  # with settings and front matters that the jail read
         "system_config",
+        "system_input",  # plain values and the names of modes
         "system_file",  # turns tables that the jail read into settings and problems
         "tokens",
         "unified",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from builder.simulation import TASKS, Run, prompt_file_of, simulate
 from builder.workspace_look import PROMPT_FILE
+from studio.demo.agent import write_agent
 from studio.demo.story import BRIEFING, RESEARCH, LabelStep, Story
 
 
@@ -43,6 +44,8 @@ class DemoWorkspace:
     tasks: tuple[str, ...]
     running: bool
     edit: HandEdit | None = None
+    agent: bool = False
+    """Whether an agent with a system prompt of its own works there."""
 
     @property
     def steps(self) -> tuple[LabelStep, ...]:
@@ -70,6 +73,7 @@ WORKSPACES = (
         ),
         tasks=TASKS["ja"],
         running=True,
+        agent=True,
     ),
     DemoWorkspace(
         slug="briefing",
@@ -110,6 +114,8 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
     aside.mkdir(parents=True)
     simulate(aside, _runs(demo, now), seed=11)
     _write_prompt_file(demo, aside / PROMPT_FILE, now)
+    if demo.agent:
+        write_agent(aside)
     if not demo.running:
         # A list of what was written last begins with the workspace in which something runs.
         finished = (now - timedelta(days=min(demo.played[-1].days_ago))).timestamp()
