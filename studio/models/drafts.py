@@ -173,6 +173,7 @@ class CopyReason(models.TextChoices):
     DISCARDED = "discarded", _("Discarded")
     REPLACED = "replaced", _("Replaced by a merge")
     IMPORTED = "imported", _("Imported")
+    REORDERED = "reordered", _("Before a suggested order")
 
 
 class DraftCopyManager(models.Manager["DraftCopy"]):
