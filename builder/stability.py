@@ -57,8 +57,8 @@ _WORDS: dict[LintCode, str] = {
     ),
     "C006": message(
         "cache-below-minimum",
-        "What stays the same for a task is {tokens} tokens long; a provider caches from {minimum} on.",
-        "タスク中に変わらない部分は{tokens}トークンです。キャッシュされるのは{minimum}トークンからです。",
+        "Tokens that stay the same for a task: {tokens}. A provider caches from {minimum} on.",
+        "タスク中に変わらない部分: {tokens}トークン。キャッシュされるのは{minimum}トークンからです。",
         fix_en="Write more of the fixed text before the first value that changes.",
         fix_ja="変わる値より前に、固定のテキストをより多く書いてください。",
     ),

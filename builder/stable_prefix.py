@@ -1,7 +1,8 @@
 """The text that a template surely begins with, as long as the more stable of its variables are the same."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from jinja2 import nodes
@@ -15,7 +16,7 @@ from builder.render import environment_for, mark, render_marked
 from builder.stability import LEVELS, Level, StablePrefix
 from builder.syntax import descendants, parse, place_of
 from builder.variables import PromptKind, types
-from builder.volatility import Env, Volatility
+from builder.volatility import CALL, Env, Volatility
 
 _MOST_ELIFS = 10
 """More of them would be nested deeper than Python lets them be."""
@@ -35,13 +36,25 @@ _TAGS: Mapping[type[nodes.Node], str] = {
 class Piece:
     """A part of a template outside of all blocks: text, an output or a tag with all that is in it."""
 
-    node: nodes.Node
     volatility: int
     offset: int
-    """Where it stands among the characters of the template, with ``\\n`` for every end of line."""
+    """Where it begins in the source of its outline."""
     line: int
-    culprit: str
-    """The first name that makes it as volatile as it is."""
+    names: frozenset[str] = frozenset()
+    """Those that make it as volatile as it is."""
+    culprit: str = ""
+    """The first of them."""
+    text: str | None = None
+    """What it prints, if that is plain text."""
+    test: int | None = None
+    """Of an ``if``, how volatile its condition is."""
+    tested: str = ""
+    """The first name in the condition that is."""
+    macro: str = ""
+    """The name that a macro is defined by."""
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+    """The template's own names in it."""
 
 
 @dataclass(frozen=True)
@@ -56,10 +69,14 @@ class Outline:
     """What an analysis read: the text that was rendered, its stable beginnings, and the pieces in order."""
 
     source: str
-    tree: nodes.Template
+    """The template with ``\\n`` for every end of line."""
     text: str
     prefixes: tuple[StablePrefix, ...]
     pieces: tuple[Piece, ...]
+    whole: tuple[int, ...] = ()
+    """Where in the source a value that changes with every call is printed as it is."""
+    own: frozenset[str] = frozenset()
+    """The names that the template binds itself."""
 
 
 def outline(
@@ -81,14 +98,16 @@ def outline(
             SYNTAX, line=tree.line, reason=str(tree.params.get("reason", tree.text()))
         )
     source = newline_re.sub("\n", text)
-    bindings = collect(descendants(tree), types(kind))
+    parts = descendants(tree)
+    bindings = collect(parts, types(kind))
     cut = _Cut(Volatility(kind, tree, bindings, others), source)
     marked = nodes.Template(cut.body(tree.body, {}, set(LEVELS), outermost=True), lineno=1)
+    whole = tuple(cut.whole(parts))
     output, met = render_marked(marked, values, dialect, max_chars)
     prefixes = [
         _prefix(level, output[: met.get(level, len(output))], cut.stops.get(level), text) for level in LEVELS
     ]
-    return Outline(source, tree, output, tuple(prefixes), tuple(cut.pieces))
+    return Outline(source, output, tuple(prefixes), tuple(cut.pieces), whole, frozenset(bindings))
 
 
 def _prefix(level: Level, stable: str, stop: _Stop | None, template: str) -> StablePrefix:
@@ -192,25 +211,58 @@ class _Cut:
 
     def _note(self, node: nodes.Node, found: int, env: Env) -> None:
         offset, line = self._place(node)
-        culprit = "" if found == 0 else self.volatility.culprit(node, found - 1, env)
-        self.pieces.append(Piece(node, found, offset, line, culprit))
+        if isinstance(node, nodes.TemplateData):
+            self.pieces.append(Piece(found, offset, line, text=node.data))
+            return
+        names = self.volatility.culprits(node, found - 1, env) if found else []
+        test, tested = None, [""]
+        if isinstance(node, nodes.If):
+            test = self.volatility.read(node.test, env)
+            tested = self.volatility.culprits(node.test, test - 1, env) or tested
+        reads, writes = set(), set()
+        for part in [node, *descendants(node)]:
+            if isinstance(part, nodes.NSRef | nodes.Macro) or (
+                isinstance(part, nodes.Name) and part.ctx != "load"
+            ):
+                writes.add(part.name)
+            elif isinstance(part, nodes.Name) and part.name in self.volatility.bindings:
+                reads.add(part.name)
+        self.pieces.append(
+            Piece(
+                found,
+                offset,
+                line,
+                frozenset(names),
+                names[0] if names else "",
+                test=test,
+                tested=tested[0],
+                macro=node.name if isinstance(node, nodes.Macro) else "",
+                reads=frozenset(reads),
+                writes=frozenset(writes),
+            )
+        )
+
+    def whole(self, parts: Iterable[nodes.Node]) -> Iterator[int]:
+        """Where a variable of the class of calls is printed alone, or beside others with ``~``."""
+        for node in parts:
+            if isinstance(node, nodes.Output | nodes.Concat):
+                for part in node.nodes:
+                    if isinstance(part, nodes.Name) and self.volatility.declared.get(part.name) == CALL:
+                        yield self._offset(part)
 
     def _construct(self, node: nodes.Node, level: int, env: Env) -> str:
         if isinstance(node, nodes.Stmt):
             return _TAGS.get(type(node), type(node).__name__.lower())
-        return self.volatility.culprit(node, level, env)
+        return next(iter(self.volatility.culprits(node, level, env)), "")
 
     def _place(self, node: nodes.Node) -> tuple[int, int]:
         """The offset and the line of a piece of text, or of the tag that a node stands in."""
         if isinstance(node, nodes.TemplateData):
             return self._offset(node), int(node.lineno)
-        if isinstance(node, nodes.Stmt):
-            offset = self._offset(node)
-        else:
-            parts = [node, *descendants(node)]
-            offset = min(self._offset(part) for part in parts if part.lineno is not None)
+        parts = [node] if isinstance(node, nodes.Stmt) else [node, *descendants(node)]
+        offset = min(self._offset(part) for part in parts if part.lineno is not None)
         start = max(self.source.rfind("{{", 0, offset), self.source.rfind("{%", 0, offset), 0)
-        return start, int(node.lineno)
+        return start, bisect_right(self._lines, start)
 
     def _offset(self, node: nodes.Node) -> int:
         line, column = place_of(node.lineno)

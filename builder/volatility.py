@@ -70,14 +70,16 @@ class Volatility:
             return CALL  # `random` and its like
         return max([self.read(child, env) for child in children(node)], default=LITERAL)
 
-    def culprit(self, node: nodes.Node, level: int, env: Env) -> str:
-        """The first name in an expression that is above the level."""
+    def culprits(self, node: nodes.Node, level: int, env: Env) -> list[str]:
+        """The names in it that are above the level, in their order; of filters, those that are random."""
+        found = []
         for each in [node, *descendants(node)]:
-            if isinstance(each, nodes.Name) and each.ctx == "load" and self.of_name(each.name, env) > level:
-                return str(each.name)
-            if isinstance(each, nodes.Filter) and each.name not in FILTERS:
-                return str(each.name)
-        return ""
+            if isinstance(each, nodes.Name) and each.ctx == "load":
+                if self.of_name(each.name, env) > level:
+                    found.append(each.name)
+            elif isinstance(each, nodes.Filter) and each.name not in FILTERS:
+                found.append(each.name)
+        return found
 
     # --- statements ----------------------------------------------------------------------
 

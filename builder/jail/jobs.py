@@ -114,10 +114,9 @@ def _landmarks(args: Args) -> Any:
 def _stability(args: Args) -> Any:
     if not _passes(args):
         return None
-    dialect = _dialect(*args["dialect"])
-    return dataclasses.asdict(
-        analyse_uncounted(args["kind"], args["text"], args["variables"], dialect, args["output"])
-    )
+    kind, text, values, dialect = args["kind"], args["text"], args["variables"], _dialect(*args["dialect"])
+    found = analyse_uncounted(kind, text, values, dialect, args["output"], minimum=args.get("minimum", False))
+    return dataclasses.asdict(found)
 
 
 def _passes(args: Args) -> bool:

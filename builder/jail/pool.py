@@ -111,6 +111,7 @@ class JailPool:
     ) -> Stability | None:
         """``builder.cache_lints.analyse``, isolated; None for a text that is refused or gives no prompt."""
         request = self._render_request("stability", kind, text, values, dialect)
+        request["minimum"] = minimum_tokens is not None
         try:
             found = answers.stability_of(self._jobs.ask(request, owner, topic))
         except (TemplateFailure, LimitExceeded):

@@ -1,0 +1,175 @@
+"""A template's parts in another order: what stays the same first, what changes with every call last."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from jinja2 import lexer
+
+from builder.dialect import Dialect
+from builder.render import environment_for
+from builder.stable_prefix import Piece
+from builder.volatility import CALL, ROUND
+
+APPENDED = "submission_history"
+"""Later rounds add to its end, and leave the rest as it is."""
+
+_HEADING = re.compile(r"#{1,6}\s")
+_RULE = re.compile(r"(-{3,}|\*{3,}|_{3,})\s*$")
+_SILENT_LINE = re.compile(r"\{%-?\s*set\b.*%\}\s*$|\{#.*#\}\s*$")
+_OPENING = frozenset({"if", "for", "with", "macro", "call", "filter"})
+_AFTER_TAG = ("%}\n", "#}\n")
+
+
+def rank(piece: Piece) -> int:
+    """Static, per task, what only grows, per round, per call."""
+    if piece.volatility < ROUND:
+        return piece.volatility
+    if piece.volatility == CALL:
+        return 4
+    return 2 if piece.names == {APPENDED} else 3
+
+
+@dataclass
+class Segment:
+    """Whole lines that stay together, and the blank ones after them."""
+
+    first: int
+    """Its first line, counted from 1."""
+    text: str
+    gap: str = ""
+    silent: bool = False
+    """It prints nothing but the ends of its lines."""
+    rank: int = 0
+    reads: frozenset[str] = frozenset()
+    writes: frozenset[str] = frozenset()
+
+
+def segments(source: str, pieces: Iterable[Piece], dialect: Dialect, *, sections: bool) -> list[Segment]:
+    """A template cut where no tag and no block is open: into paragraphs, a heading with the one after it,
+    or into ``sections`` that reach to the next heading, rule or tag."""
+    lines = source.split("\n")
+    breaks = _free_breaks(source, dialect)
+    starts = [1]
+    for number in range(2, len(lines) + 1):
+        line, before = lines[number - 1], lines[number - 2]
+        if number - 1 not in breaks or not line.strip():
+            continue
+        paragraph = not before.strip()
+        if _is_silent(lines[starts[-1] - 1 : number - 1]) and not _SILENT_LINE.match(line):
+            starts.append(number)
+            continue
+        if sections:
+            begins = _HEADING.match(line) or _RULE.match(line) or (paragraph and line.startswith("{%"))
+        else:
+            begins = _HEADING.match(line) or (paragraph and not _only_heading(lines, starts[-1], number))
+        if begins and any(each.strip() for each in lines[starts[-1] - 1 : number - 1]):
+            starts.append(number)
+    found = []
+    for start, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
+        text = "\n".join(lines[start - 1 : end - 1]) + ("\n" if end <= len(lines) else "")
+        kept = text.rstrip()
+        found.append(Segment(start, kept, text[len(kept) :], silent=_is_silent(kept.split("\n"))))
+    _describe(found, pieces)
+    return found
+
+
+def place_in(parts: Sequence[Segment], line: int) -> int:
+    """The index of the segment that a line stands in."""
+    return max(index for index, part in enumerate(parts) if index == 0 or part.first <= line)
+
+
+def reordered(parts: Sequence[Segment]) -> str | None:
+    """The same segments, the more stable first; None where they are in that order already.
+
+    Between segments that bind and use the same name, the order stays.
+    """
+    waiting = list(range(len(parts)))
+    order: list[int] = []
+    while waiting:
+        ready = [
+            index
+            for index in waiting
+            if not any(_bound_together(parts[other], parts[index]) for other in waiting if other < index)
+        ]
+        chosen = min(ready, key=lambda index: (parts[index].rank, index))
+        order.append(chosen)
+        waiting.remove(chosen)
+    if order == list(range(len(parts))):
+        return None
+    made = []
+    for index, following in zip(order, [*order[1:], None], strict=True):
+        part = parts[index]
+        gap = part.gap
+        if following is None:
+            gap = parts[-1].gap
+        elif following != index + 1 and gap.count("\n") < 2 and not (part.silent and gap):
+            gap = "\n\n"
+        made.append(part.text + gap)
+    return "".join(made)
+
+
+def _bound_together(one: Segment, other: Segment) -> bool:
+    return bool(one.writes & (other.reads | other.writes) or one.reads & other.writes)
+
+
+def _describe(parts: Sequence[Segment], pieces: Iterable[Piece]) -> None:
+    within: dict[str, frozenset[str]] = {}
+    for piece in pieces:
+        part = parts[place_in(parts, piece.line)]
+        # A macro reads what it names when it is called.
+        reads = piece.reads.union(*(within.get(name, frozenset()) for name in piece.reads))
+        if piece.macro:
+            within[piece.macro] = reads | within.get(piece.macro, frozenset())
+        part.rank = max(part.rank, rank(piece))
+        part.reads |= reads
+        part.writes |= piece.writes
+
+
+def _is_silent(lines: Iterable[str]) -> bool:
+    texts = [line for line in lines if line.strip()]
+    return bool(texts) and all(map(_SILENT_LINE.match, texts))
+
+
+def _only_heading(lines: Sequence[str], start: int, end: int) -> bool:
+    """Whether nothing but a heading and blank lines stands before a line: what follows belongs to it."""
+    texts = [line for line in lines[start - 1 : end - 1] if line.strip()]
+    return len(texts) == 1 and bool(_HEADING.match(texts[0]) or _RULE.match(texts[0]))
+
+
+def _free_breaks(source: str, dialect: Dialect) -> set[int]:
+    """The lines whose end is outside of every tag and block, and not swallowed by a ``-%}``."""
+    breaks: set[int] = set()
+    depth = 0
+    raw = False
+    words: list[str] | None = None
+    for line, kind, value in environment_for(dialect).lexer.tokeniter(source, None):
+        if kind == lexer.TOKEN_BLOCK_BEGIN:
+            words = []
+        elif kind == lexer.TOKEN_BLOCK_END:
+            depth += _deeper(words or [])
+            words = None
+        elif kind in (lexer.TOKEN_RAW_BEGIN, lexer.TOKEN_RAW_END):
+            raw = kind == lexer.TOKEN_RAW_BEGIN
+        elif words is not None and kind != lexer.TOKEN_WHITESPACE:
+            words.append(value)
+        if depth or raw or words is not None:
+            continue
+        if kind == lexer.TOKEN_DATA:
+            breaks.update(range(line, line + value.count("\n")))
+        elif value.endswith(_AFTER_TAG) and "-" not in value:
+            breaks.add(line + value.count("\n") - 1)
+    return breaks
+
+
+def _deeper(words: Sequence[str]) -> int:
+    if words[0].startswith("end"):
+        return -1
+    if words[0] != "set":
+        return int(words[0] in _OPENING)
+    open_ = 0
+    for word in words:
+        open_ += (word in "([{") - (word in ")]}")
+        if word == "=" and not open_:
+            return 0
+    return 1

@@ -1,0 +1,77 @@
+"""What is said to be stable begins every render whose more stable values are the same."""
+
+from collections import Counter
+from random import Random
+
+import pytest
+
+from builder.check import check
+from builder.dialect import CONTRACT, MIXSEEK
+from builder.errors import TemplateFailure
+from builder.problems import errors_in
+from builder.render import render
+from builder.stability import LEVELS
+from builder.stable_prefix import outline
+from builder.variables import KINDS, VARIABLES
+from builder.volatility import CLASSES
+from tests.builder.stability_grammar import StabilityGrammar, values
+
+
+def compare(seed: int, counts: Counter[str], pairs: int = 3) -> None:
+    """Render a random template with pairs of contexts that differ above a level only."""
+    random = Random(seed)
+    kind = random.choice(KINDS)
+    text = StabilityGrammar(random, kind).template()
+    dialect = random.choice((CONTRACT, MIXSEEK))
+    counts["templates"] += 1
+    if errors_in(check(kind, text)):
+        counts["refused"] += 1
+        return
+    classes = {each.name: CLASSES[each.changes] for each in VARIABLES[kind]}
+    for level in LEVELS:
+        one = values(random, kind)
+        try:
+            stable = outline(kind, text, one, dialect).prefixes[level].text
+        except TemplateFailure:
+            counts["failed"] += 1
+            continue
+        for _ in range(pairs):
+            other = values(random, kind)
+            other |= {name: value for name, value in one.items() if classes[name] <= level}
+            try:
+                prompt = render(kind, text, other, dialect)
+            except TemplateFailure:
+                counts["failed"] += 1
+                continue
+            assert prompt.startswith(stable), (seed, level, text, one, other)
+            # And it is the same text, whichever of the two was analysed.
+            assert outline(kind, text, other, dialect).prefixes[level].text == stable, (
+                seed,
+                level,
+                text,
+                one,
+                other,
+            )
+            counts["compared"] += 1
+            counts["whole"] += stable == prompt
+            counts["nothing"] += not stable
+
+
+def test_what_is_guaranteed_holds() -> None:
+    counts: Counter[str] = Counter()
+    for seed in range(40):
+        compare(seed, counts)
+    assert counts["compared"] > 250
+
+
+@pytest.mark.slow
+def test_what_is_guaranteed_holds_in_ten_thousand_comparisons() -> None:
+    counts: Counter[str] = Counter()
+    seed = 1_000
+    while counts["compared"] < 10_000:
+        compare(seed, counts)
+        seed += 1
+    # The generator must neither be tame nor hopeless.
+    assert counts["refused"] < counts["templates"] / 2
+    assert counts["failed"] < counts["compared"] / 2
+    assert counts["whole"] + counts["nothing"] < counts["compared"] / 2
