@@ -17,7 +17,10 @@ from builder.errors import BuilderError, DiffTooLarge, JailUnavailable, LimitExc
 from builder.jail import Examination
 from builder.jail.refusals import BUSY
 from builder.problems import Problem
+from builder.round_history import DEFAULT_MODEL
+from builder.tokens import TokenCount
 from builder.variables import PromptKind
+from studio.budgets import Fill, fill_of
 from studio.jail import pool
 from studio.kept import Kept
 from studio.language import reader_language
@@ -87,6 +90,8 @@ class Given:
     tokens: int = 0
     trouble: Problem | BuilderError | None = None
     """Why there is no prompt."""
+    margin: float = 0.0
+    """The share of the tokens by which an estimate may be off."""
 
     @property
     def size(self) -> int:
@@ -106,6 +111,14 @@ class Cell:
     before: int | None = None
     """Tokens of the baseline's prompt."""
     trouble: Problem | BuilderError | None = None
+    margin: float = 0.0
+    """Of the tokens, where they are an estimate."""
+
+    def fill(self, budget: int | None) -> Fill:
+        """Whether its prompt is within the budget."""
+        if self.tokens is None:
+            return "none"
+        return fill_of(TokenCount(self.tokens, "", exact=not self.margin, margin=self.margin), budget)
 
     @property
     def tokens_more(self) -> int | None:
@@ -153,6 +166,12 @@ class Group:
     def is_uniform(self) -> bool:
         return self.alike == len(self.cells)
 
+    @property
+    def total(self) -> int | None:
+        """Tokens of all rounds together; None where one of them has no prompt."""
+        counts = [each.tokens for each in self.cells]
+        return None if None in counts else sum(each for each in counts if each is not None)
+
 
 @dataclass(frozen=True)
 class Table:
@@ -162,6 +181,8 @@ class Table:
     dialect: Dialect
     columns: Sequence[Column]
     baseline: str
+    counter: str = DEFAULT_MODEL
+    """Whose tokens are counted."""
 
     def known(self, text: str) -> tuple[Group, ...] | None:
         """A row that was worked out before; None where any of it was not."""
@@ -210,7 +231,7 @@ class Table:
             for (column, each), examined in zip(
                 some, pool().examine_in_each(self.kind, text, values, self.dialect), strict=True
             ):
-                given = _given(examined)
+                given = _given(examined, self.counter)
                 found[column.digest, each.round] = given
                 if isinstance(examined.failure, LimitExceeded):
                     stopped += 1
@@ -220,10 +241,11 @@ class Table:
         return found
 
     def _key(self, text: str, column: Column) -> tuple[object, ...]:
-        return self.kind, self.dialect, _digest(self.baseline), _digest(text), column.digest
+        texts = _digest(self.baseline), _digest(text)
+        return self.kind, self.dialect, self.counter, *texts, column.digest
 
     def _place(self, text: str, column: Column, at: Situation) -> tuple[object, ...]:
-        return self.kind, self.dialect, _digest(text), column.digest, at.round
+        return self.kind, self.dialect, self.counter, _digest(text), column.digest, at.round
 
 
 _Prompts = dict[tuple[str, int], Given]
@@ -255,9 +277,10 @@ def _digest(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _given(examined: Examination) -> Given:
+def _given(examined: Examination, counter: str) -> Given:
     if examined.text is not None:
-        return Given(examined.text, tokens.recount(examined.text).tokens)
+        counted = tokens.recount(examined.text, counter)
+        return Given(examined.text, counted.tokens, margin=counted.margin)
     return Given(trouble=next(iter(examined.errors), None) or examined.failure)
 
 
@@ -267,11 +290,11 @@ def _cell(number: int, old: Given | None, new: Given | None) -> Cell:
     if old is None or new is None or new.text is None or isinstance(old.trouble, LimitExceeded):
         return Cell(number, "unknown")
     if old.text is None:
-        return Cell(number, "gained", tokens=new.tokens)
+        return Cell(number, "gained", tokens=new.tokens, margin=new.margin)
     if old.text == new.text:
-        return Cell(number, "same", 0, 0, new.tokens, old.tokens)
+        return Cell(number, "same", 0, 0, new.tokens, old.tokens, margin=new.margin)
     added, removed = _lines(old.text, new.text)
-    return Cell(number, "changed", added, removed, new.tokens, old.tokens)
+    return Cell(number, "changed", added, removed, new.tokens, old.tokens, margin=new.margin)
 
 
 def _lines(old: str, new: str) -> tuple[int | None, int | None]:

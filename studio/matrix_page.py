@@ -14,8 +14,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
+from builder.tokens import ESTIMATE, encoding_for
 from builder.variables import PromptKind, field_name
 from studio import downloads
+from studio.budgets import budget_of, counter_of
 from studio.comparison import NoDraft, Side
 from studio.forms.matrix import Picked
 from studio.language import reader_language
@@ -226,7 +228,18 @@ class MatrixPage:
 
     @cached_property
     def table(self) -> Table:
-        return Table(self.kind, dialect_of(self.prompt_set), self.columns, self._text(self.baseline))
+        dialect = dialect_of(self.prompt_set)
+        return Table(self.kind, dialect, self.columns, self._text(self.baseline), counter_of(self.prompt_set))
+
+    @cached_property
+    def budget(self) -> int | None:
+        """Tokens that each prompt of the table may have."""
+        return budget_of(self.prompt_set, self.kind)
+
+    @property
+    def tokenizer(self) -> str:
+        """The vocabulary that the tokens are counted with; empty where they are an estimate."""
+        return encoding_for(self.table.counter) or ""
 
     def _text(self, side: Side) -> str:
         return str(getattr(side.source, field_name(self.kind)))
@@ -286,7 +299,7 @@ class MatrixPage:
         """One line for each version and situation, worked out as the file is sent."""
         columns = (
             "version", "baseline", "template", "context", "round", "state", "lines_added", "lines_removed",
-            "tokens", "tokens_difference", "error",
+            "tokens", "tokens_difference", "tokenizer", "budget", "over_budget", "error",
         )  # fmt: skip
         name = f"{self.prompt_set.slug}-matrix-{self.kind}"
         return downloads.Table(name, columns, self._lines(), is_cut=False)
@@ -297,11 +310,16 @@ class MatrixPage:
             about = (done.side.file_name, self.baseline.file_name, self.kind)
             if done.refusal is not None:
                 why = done.refusal.text(reader_language())
-                yield (*about, None, None, "unknown", None, None, None, None, why)
+                yield (*about, None, None, "unknown", *[None] * 7, why)
             for group in done.groups or ():
                 for cell in group.cells:
-                    counted = (cell.added, cell.removed, cell.tokens, cell.tokens_more)
+                    counted = (cell.added, cell.removed, cell.tokens, cell.tokens_more, *self._against(cell))
                     yield (*about, group.column.slug, cell.round, cell.state, *counted, cell.why or None)
+
+    def _against(self, cell: Cell) -> tuple[str, int | None, bool | None]:
+        """Who counted, the budget, and whether the cell is over it; None where an estimate cannot say."""
+        fill = cell.fill(self.budget)
+        return self.tokenizer or ESTIMATE, self.budget, fill == "over" if fill in ("over", "within") else None
 
 
 def _with(row: Row, groups: tuple[Group, ...] | None, refusal: JailError | None = None) -> Row:

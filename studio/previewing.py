@@ -15,6 +15,7 @@ from builder.formatters import Values
 from builder.jail import Examination
 from builder.tokens import TokenCount
 from builder.variables import CURRENT_DATETIME, PromptKind
+from studio.budgets import BudgetView, budget_view, counter_of
 from studio.examinations import examine
 from studio.findings import Finding, in_order
 from studio.models import PromptSet
@@ -127,7 +128,20 @@ class Preview(Answer):
 
     @cached_property
     def tokens(self) -> TokenCount:
-        return tokens.recount(self.text or "")
+        return tokens.recount(self.text or "", counter_of(self.prompt_set))
+
+    @cached_property
+    def budget(self) -> BudgetView:
+        """The prompt against what it may have."""
+        return budget_view(
+            self.prompt_set,
+            self.kind,
+            self.situation,
+            template=self.template,
+            prompt=self.text or "",
+            values=_values(_Seen(self.situation), self.kind, self.dialect),
+            counted=self.tokens,
+        )
 
     @property
     def shows_sample_time(self) -> bool:

@@ -70,6 +70,9 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
         for context in source.contexts.all():
             _copy_context(context, copy, at)
+        PromptSet.objects.filter(pk=copy.pk).update(
+            round_config=source.round_config, budgets=source.budgets, language_model=source.language_model
+        )
         if newest is not None:
             copy.save_version(
                 newest.templates,

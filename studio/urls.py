@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 
 from studio.stored_names import StoredNameConverter
 from studio.views import (
+    budgets,
     compare,
     conflicts,
     context_editing,
@@ -85,6 +86,7 @@ urlpatterns = [
     path("prompts/import/<number:number>/", imports.upload_import, name="upload-import"),
     path("prompts/<word:slug>/", prompts.prompt_detail, name="prompt-detail"),
     path("prompts/<word:slug>/settings/", prompts.prompt_settings, name="prompt-settings"),
+    path("prompts/<word:slug>/budgets/", budgets.prompt_budgets, name="prompt-budgets"),
     path("prompts/<word:slug>/archive/", prompts.prompt_archive, name="prompt-archive"),
     path("prompts/<word:slug>/duplicate/", prompts.prompt_duplicate, name="prompt-duplicate"),
     path("prompts/<word:slug>/compare/", versions.compare_pick, name="compare-pick"),

@@ -19,7 +19,7 @@ _MOST_TOKENS = 10**9
 class TokensField(forms.IntegerField):
     """A number of tokens; commas and blanks between its digits do no harm."""
 
-    def __init__(self, *, min_value: int = 1, **more: Any) -> None:
+    def __init__(self, *, min_value: int | None = 1, **more: Any) -> None:
         super().__init__(
             min_value=min_value,
             max_value=_MOST_TOKENS,

@@ -1,13 +1,17 @@
 """The cells of a matrix: where they lead, and what they say to who cannot see them."""
 
+from html import escape
+
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.utils.formats import number_format
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from studio.matrix import Cell, Column, Group
 from studio.matrix_page import MatrixPage, Row
+from studio.templatetags.budgets import thin_bar
 
 register = template.Library()
 
@@ -53,6 +57,34 @@ def told(cell: Cell) -> str:
         parts += [added, removed]
     parts.append(ngettext("%(n)s token", "%(n)s tokens", abs(more)) % {"n": signed(more)})
     return _(", ").join(parts)
+
+
+@register.simple_tag
+def against_budget(page: MatrixPage, row: Row, group: Group, cell: Cell, only_round: bool) -> SafeString:
+    """The longest prompt of the cell against the budget, a word where it is over, the sum of all rounds."""
+    cells = [each for each in ((cell,) if only_round else group.cells) if each.tokens is not None]
+    if not cells:
+        return SafeString("")
+    drawn, several = "", not only_round and len(group.cells) > 1
+    if page.budget:
+        longest = max(cells, key=lambda each: each.tokens or 0)
+        drawn += thin_bar(longest.tokens or 0, longest.fill(page.budget), page.budget)
+        over = sum(each.fill(page.budget) == "over" for each in cells)
+        if over:
+            word, where = _("over"), {"n": over, "all": len(group.cells)}
+            more = _("over budget in %(n)d of %(all)d rounds") % where if several else _("over budget")
+            drawn += (
+                f'<span class="over" title="{escape(more)}"><span aria-hidden="true">▲ {escape(word)}</span>'
+                f'<span class="visually-hidden">{escape(more)}</span></span>'
+            )
+    if several and row.is_baseline and group.total is not None:
+        tokens = number_format(group.total, force_grouping=True)
+        words = _("all rounds together: %(tokens)s tokens") % {"tokens": tokens}
+        drawn += (
+            f'<span class="cell-more" title="{escape(words)}"><span aria-hidden="true">Σ {tokens}</span>'
+            f'<span class="visually-hidden">{escape(words)}</span></span>'
+        )
+    return mark_safe(drawn)
 
 
 @register.filter

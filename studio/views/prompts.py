@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from builder.errors import JailError
 from studio.forms import PromptSearchForm, clean_or_refuse
+from studio.forms.budgets import BudgetForm
 from studio.forms.prompts import (
     ArchiveForm,
     DuplicateForm,
@@ -116,7 +117,7 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = PromptSetForm(request.POST) if request.method == "POST" else None
     if form is None or not form.is_valid():
-        return _settings_page(request, prompt_set, form=form)
+        return settings_page(request, prompt_set, form=form)
     PromptSet.objects.filter(pk=prompt_set.pk).update(
         name=form.cleaned_data["name"], dialect=form.cleaned_data["dialect"]
     )
@@ -146,27 +147,29 @@ def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = DuplicateForm(request.POST)
     if not form.is_valid():
-        return _settings_page(request, prompt_set, duplicate_form=form)
+        return settings_page(request, prompt_set, duplicate_form=form)
     try:
         copy = duplicate_set(prompt_set, form.cleaned_data["name"], by=person_of(request), at=timezone.now())
     except Refused as refused:
         messages.error(
             request, _("Not duplicated, for the text has a problem. %(why)s") % {"why": reason(refused)}
         )
-        return _settings_page(request, prompt_set, duplicate_form=form)
+        return settings_page(request, prompt_set, duplicate_form=form)
     except JailError as error:
         raise Problem(503, reason(error)) from error
     messages.success(request, _("This is the copy; the original stays as it is."))
     return redirect(copy)
 
 
-def _settings_page(
+def settings_page(
     request: HttpRequest,
     prompt_set: PromptSet,
     *,
     form: PromptSetForm | None = None,
     duplicate_form: DuplicateForm | None = None,
+    budget_form: BudgetForm | None = None,
 ) -> HttpResponse:
+    """The page, whichever of its forms was sent."""
     tags = ", ".join(tag.name for tag in prompt_set.tags.all())
     stored = {"name": prompt_set.name, "tags": tags, "dialect": prompt_set.dialect}
     copy = {"name": _("Copy of %(name)s") % {"name": prompt_set.name}}
@@ -174,6 +177,7 @@ def _settings_page(
         "prompt_set": prompt_set,
         "form": form or PromptSetForm(initial=stored),
         "duplicate_form": duplicate_form or DuplicateForm(initial=copy),
+        "budget_form": budget_form or BudgetForm(prompt_set=prompt_set),
     }
     return _form_page(request, "prompts/settings.html", context)
 

@@ -46,7 +46,7 @@ export function preview(form, current, onAnswer) {
   });
 
   let scroll = 0;
-  let open = false;
+  const open = new Map();
   form.addEventListener("htmx:beforeSwap", ({ detail }) => {
     // An error's own page is none: in place of the preview, it would end all previews.
     if (detail.target.id === "preview" && !detail.serverResponse.includes('id="preview"')) {
@@ -55,14 +55,13 @@ export function preview(form, current, onAnswer) {
       return;
     }
     scroll = document.querySelector("#preview .prompt")?.scrollTop ?? scroll;
-    open = document.querySelector("#preview #changes")?.open ?? open;
+    for (const each of document.querySelectorAll("#preview [data-keep-open]")) open.set(each.id, each.open);
   });
   form.addEventListener("htmx:afterSettle", ({ target }) => {
     if (target.id !== "preview") return;
     const prompt = target.querySelector(".prompt");
     if (prompt) prompt.scrollTop = scroll;
-    const changes = target.querySelector("#changes");
-    if (changes) changes.open = open;
+    for (const each of target.querySelectorAll("[data-keep-open]")) each.open = open.get(each.id) ?? false;
     // Whose templates met limits has to wait a little; the preview comes by itself then.
     if (target.dataset.wait) timer = setTimeout(now, Number(target.dataset.wait) * 1000);
     if (target.dataset.kind !== sent?.kind) return;
