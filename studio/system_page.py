@@ -86,7 +86,12 @@ class SectionRow:
 
     @property
     def stability(self) -> str:
-        return stability_title(self.section.stability)
+        words: dict[Stability, str] = {
+            "static": _("static"),
+            "workspace": _("workspace"),
+            "session": _("session"),
+        }
+        return words[self.section.stability]
 
 
 @dataclass(frozen=True)
@@ -174,6 +179,11 @@ class SystemPage:
     def skills_left(self) -> int:
         """How many more there are than the page lists."""
         return max(len(self.longest.skills) - MOST_SKILLS, 0) if self.longest else 0
+
+    @property
+    def skills_uncounted(self) -> bool:
+        """Whether some of those listed were left uncounted, because others are so long."""
+        return bool(self.now.builds) and any(row.use.reference and row.cost is None for row in self.skills)
 
     @cached_property
     def total(self) -> "Saving | None":

@@ -23,6 +23,8 @@ from studio.workspace_roots import FolderRefused, require_allowed, root_of
 
 MOST_SKILLS = 200
 """Skills of which a page says what they cost: for that each SKILL.md is read whole."""
+MOST_TOKENS = 1_000_000
+"""Tokens of skills after which none is counted any more: about a second's work."""
 
 
 @dataclass(frozen=True)
@@ -78,11 +80,16 @@ class BuiltNow:
         return [*hints, *(map(of_diagnostic, longest.diagnostics) if longest else ())]
 
     def skill_costs(self, built: BuiltPrompt) -> dict[str, SkillCost]:
-        """What each of the first skills costs, by name."""
-        if self.builder is None:
-            return {}
-        found = self.builder.skill_costs(replace(built, skills=built.skills[:MOST_SKILLS]))
-        return {cost.name: cost for cost in found}
+        """What each of the first skills costs, by name; very long ones leave the others uncounted."""
+        found: dict[str, SkillCost] = {}
+        left = MOST_TOKENS
+        for use in built.skills[:MOST_SKILLS]:
+            if self.builder is None or left <= 0:
+                break
+            for cost in self.builder.skill_costs(replace(built, skills=(use,))):
+                found[cost.name] = cost
+                left -= cost.inlined.tokens
+        return found
 
 
 def build_now(workspace: Workspace, modes: Sequence[PromptMode] = MODES) -> BuiltNow:

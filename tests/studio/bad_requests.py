@@ -71,7 +71,8 @@ FIELDS = re.findall(
     old new rendered w rows open json data submission user_prompt round_number team_id team_name execution_id
     theme language next username password note description prompt_set add remove set fill all into sha256
     file state order raw whole page format table have of by run task do handed_in workspace execution
-    batch target overwrite source label chosen baseline versions row plain after anyway""",
+    batch target overwrite source label chosen baseline versions row plain after anyway
+    mode from to""",
 )
 
 

@@ -64,7 +64,7 @@ def test_three_modes_stand_side_by_side_and_are_files(signed_in: Client, workspa
 def test_sections_files_and_skills_say_what_they_cost(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in, "?mode=minimal")
     assert "The mode <code>minimal</code> does without it" in shown
-    assert "workspace: changes with an edit of its files" in shown
+    assert "workspace: changes with an edit of its files" in shown and "<td>workspace</td>" in shown
     assert str(workspace.folder / "AGENTS.md") in shown and "truncated" in shown
     costs = build_now(workspace).skill_costs(built(workspace))
     assert f"{costs['pdf'].inlined.tokens - costs['pdf'].reference.tokens} tokens saved" in shown
