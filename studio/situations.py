@@ -71,6 +71,13 @@ def situation(
     )
 
 
+def usual_situation(prompt_set: PromptSet) -> Situation:
+    """The one that the editor opens with: of the set's own contexts the first, else of the shared ones."""
+    contexts = SampleContext.objects.for_set(prompt_set).defer("submission", "data")
+    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    return situation(SampleContext.objects.get(pk=first.pk) if first else None)
+
+
 def situations_of(prompt_set: PromptSet) -> Iterator[Situation]:
     """Every situation that a version of the set has to stand: its own and the shared contexts, each round."""
     contexts = list(SampleContext.objects.for_set(prompt_set))

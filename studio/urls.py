@@ -86,6 +86,7 @@ urlpatterns = [
     path("prompts/import/<number:number>/", imports.upload_import, name="upload-import"),
     path("prompts/<word:slug>/", prompts.prompt_detail, name="prompt-detail"),
     path("prompts/<word:slug>/settings/", prompts.prompt_settings, name="prompt-settings"),
+    path("prompts/<word:slug>/costs/", budgets.prompt_costs, name="prompt-costs"),
     path("prompts/<word:slug>/budgets/", budgets.prompt_budgets, name="prompt-budgets"),
     path("prompts/<word:slug>/archive/", prompts.prompt_archive, name="prompt-archive"),
     path("prompts/<word:slug>/duplicate/", prompts.prompt_duplicate, name="prompt-duplicate"),

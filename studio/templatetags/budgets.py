@@ -72,15 +72,15 @@ def against(counted: TokenCount, budget: int | None) -> str:
     return _("about %(tokens)s of %(budget)s tokens") % named
 
 
-def part_name(name: PartName) -> str:
-    """What a part of a prompt is called."""
+def part_names() -> dict[PartName, str]:
+    """What the parts of a prompt are called."""
     return {
         "task": pgettext("part of a prompt", "Task"),
         "history": pgettext("part of a prompt", "History"),
         "ranking": pgettext("part of a prompt", "Ranking"),
         "submission": pgettext("part of a prompt", "Submission"),
         "own": pgettext("part of a prompt", "Own text"),
-    }[name]
+    }
 
 
 def mark(fill: Fill, over_by: int) -> str:
@@ -126,9 +126,9 @@ def budget_bar(preview: Preview) -> SafeString:
 
 
 def _parts(view: BudgetView) -> str:
-    whole = view.counted.tokens or 1
+    whole, names = view.counted.tokens or 1, part_names()
     rows = "".join(
-        f'<li><span class="swatch part {each.name}" aria-hidden="true"></span>{escape(part_name(each.name))}'
+        f'<li><span class="swatch part {each.name}" aria-hidden="true"></span>{escape(names[each.name])}'
         f' <span class="num">{grouped(each.tokens)}</span>'
         f' <span class="soft num">{round(100 * each.tokens / whole)} %</span></li>'
         for each in view.parts
@@ -169,11 +169,16 @@ def _model(view: BudgetView, prompt_set: PromptSet) -> str:
         share = number_format(100 * view.context_share, decimal_pos=1)
         facts.append(escape(_("%(share)s %% of its context length") % {"share": share}))
     facts.append(escape(_("%(cost)s for the prompt") % {"cost": dollars(cost.plain)}))
+    # Asked for once somebody looks: to tell what stays the same is a job of its own.
+    address = escape(reverse("prompt-costs", args=[prompt_set.slug]))
     return (
         f'<p class="budget-model">{" · ".join(facts)} <span class="soft">{escape(priced(model))}</span></p>'
+        f'<p class="budget-cache" hx-post="{address}" hx-trigger="intersect once" hx-target="this"'
+        ' hx-swap="outerHTML" hx-sync="this:replace"></p>'
     )
 
 
+@register.filter
 def priced(model: LanguageModel) -> str:
     """As of when the prices are, and what they do not cover."""
     day = date_format(model.as_of, "DATE_FORMAT")

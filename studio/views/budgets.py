@@ -4,12 +4,37 @@ from django.contrib import messages
 from django.db import IntegrityError, transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from builder.errors import JailError
 from studio.forms.budgets import BudgetForm
+from studio.forms.editor import refuse_other_encodings
+from studio.forms.editor_view import read_view, sent_text
 from studio.models import PromptSet
+from studio.models.preview_source import preview_source
+from studio.people import person_of
+from studio.round_costs import prompt_cost
+from studio.situations import situation
 from studio.views.prompts import settings_page
+
+
+@require_POST
+def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the text in the editor costs with a cache; 204 where that cannot be said now."""
+    refuse_other_encodings(request)
+    view = read_view(request.POST)
+    source = preview_source(slug, view.context)
+    text, seen = sent_text(request.POST, view.kind), situation(source.context, view.round, source.whole)
+    try:
+        cost = prompt_cost(source.prompt_set, view.kind, text, seen, owner=str(person_of(request).pk))
+    except JailError:
+        cost = None
+    if cost is None:
+        return HttpResponse(status=204)
+    context = {"cost": cost, "model": source.prompt_set.language_model}
+    return HttpResponse(render_to_string("budgets/_cost.html", context))
 
 
 @require_POST

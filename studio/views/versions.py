@@ -17,6 +17,7 @@ from studio.models.labels import USUAL_LABELS
 from studio.models.prompts import text_name
 from studio.people import person_of
 from studio.problems import Problem
+from studio.round_costs import version_costs
 from studio.saving import NothingChanged, Refused, VersionConflict
 from studio.sets import reason, restore_version
 
@@ -85,11 +86,12 @@ def version_page(
         "movable": [(name, points.get(name)) for name in names if points.get(name) != version.number],
         "findings": findings,
         "offers": offers_of(version),
+        "costs": version_costs(version, owner=str(person_of(request).pk)),
     }
     return render(request, "prompts/version.html", context, status=status)
 
 
 def _version(slug: str, number: int) -> PromptVersion:
-    versions = PromptVersion.objects.select_related("prompt_set", "author", "parent")
+    versions = PromptVersion.objects.select_related("prompt_set__language_model", "author", "parent")
     found: PromptVersion = get_object_or_404(versions, prompt_set__slug=slug, number=number)
     return found

@@ -331,6 +331,7 @@ def test_the_matrix_marks_what_is_over_and_sums_up_a_contexts_rounds(
     prompt_set.save_version(second, base=1, message="longer", author=person, at=NOW)
     PromptSet.objects.update(budgets={"team": 300})
     address = "/prompts/set/matrix/?plain=on&baseline=1"
+    signed_in.get(address)  # a busy machine may want a second time for a row; what was tried is kept
     page = signed_in.get(address).content.decode()
     shown = text(page)
     assert "over the budget of 300 tokens" in shown and "Tokens: o200k_base, exact" in shown
@@ -363,3 +364,50 @@ def test_situations_of_a_context_are_read_as_stored(prompt_set: PromptSet) -> No
         template=TEAM, prompt="x " * 50, values={}, counted=count("x " * 50),
     )  # fmt: skip
     assert view.levels == "level_one" and view.mark is not None and view.over_by > 0
+
+
+# --- costs ---------------------------------------------------------------------------------
+
+
+def test_a_versions_page_has_its_cost_per_round_only_for_a_set_with_a_model(
+    signed_in: Client, prompt_set: PromptSet
+) -> None:
+    address = "/prompts/set/versions/1/"
+    assert "Cost per round" not in signed_in.get(address).content.decode()
+    PromptSet.objects.update(language_model=model("openai:gpt-4o"))
+    page = text(signed_in.get(address).content.decode())
+    costs = page.partition("Cost per round")[2]
+    assert "Prices as of" in costs and "answers are not included" in costs
+    assert "One team, one round" in costs and "Third, round 3" in costs
+    assert costs.count("the stable beginning is too short for the cache") == 3
+
+
+def test_a_long_stable_beginning_is_read_from_the_cache(
+    signed_in: Client, prompt_set: PromptSet, person: User
+) -> None:
+    stable = "".join(f"Rule {n}: be brief.\n" for n in range(200))
+    longer = type(TEXTS)(stable + TEAM, TEXTS.evaluator_user_prompt, TEXTS.judgment_user_prompt)
+    prompt_set.save_version(longer, base=1, message="longer", author=person, at=NOW)
+    LanguageModel.objects.all().update(input_price=2, cached_price=1, cache_minimum=1024, cache_step=128)
+    gpt = model("openai:gpt-4o")
+    PromptSet.objects.update(language_model=gpt)
+    kept = count(f"{stable}# Task\ncount the stars\nRound ").tokens // 128 * 128
+    page = text(signed_in.get("/prompts/set/versions/2/").content.decode())
+    assert f"{kept:,} tokens from the cache" in page
+    sent = fields(team=stable + TEAM, kind="team", context="third", round=3)
+    part = text(signed_in.post("/prompts/set/costs/", sent, headers=HTMX).content.decode())
+    assert "With a cache $" in part and f"{kept:,} tokens from the cache" in part
+    short = text(signed_in.post("/prompts/set/costs/", sent | {"team_user_prompt": TEAM}).content.decode())
+    assert "With a cache the same: the stable beginning is too short" in short and "of 1,024 tokens" in short
+
+
+def test_there_is_no_cost_of_a_text_without_a_prompt_or_a_set_without_a_model(
+    signed_in: Client, prompt_set: PromptSet
+) -> None:
+    sent = fields(team=TEAM, kind="team", context="third", round=3)
+    assert signed_in.post("/prompts/set/costs/", sent).status_code == 204
+    PromptSet.objects.update(language_model=model("openai:gpt-4o"))
+    assert (
+        signed_in.post("/prompts/set/costs/", sent | {"team_user_prompt": "{{ nothing }}"}).status_code == 204
+    )
+    assert signed_in.post("/prompts/set/costs/", sent | {"kind": "system"}).status_code == 400

@@ -1,0 +1,104 @@
+"""What a version's prompts cost a team in one round: rendered, counted, and priced for the set's model."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from builder import tokens
+from builder.dialect import Dialect
+from builder.errors import JailError, LimitExceeded
+from builder.formatters import Values
+from builder.tokens import TokenCount
+from builder.variables import KINDS, PromptKind
+from studio.costs import Cost, cost_of, total
+from studio.examinations import examine
+from studio.jail import pool
+from studio.kept import Kept
+from studio.models import LanguageModel, PromptSet, PromptVersion
+from studio.models.prompts import Holds, user_prompts
+from studio.situations import Situation, dialect_of, usual_situation
+
+_kept: Kept[str] = Kept(1_000_000)
+"""By characters: beginnings that stay the same as long as the task does."""
+
+
+@dataclass(frozen=True)
+class PromptCost:
+    """One template's prompt."""
+
+    kind: PromptKind
+    counted: TokenCount
+    stable: TokenCount | None
+    """What is the same in every round of a task; None where it could not be told."""
+    cost: Cost
+
+
+@dataclass(frozen=True)
+class RoundCosts:
+    """The prompts of one team in one round; without rows where the jail takes no jobs now."""
+
+    model: LanguageModel
+    situation: Situation
+    rows: Sequence[PromptCost] = ()
+
+    @cached_property
+    def total(self) -> Cost:
+        return total(row.cost for row in self.rows)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every template gave a prompt."""
+        return len(self.rows) == len(KINDS)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(row.counted.exact for row in self.rows)
+
+
+def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
+    """In the context that the editor opens with; None for a set that names no model."""
+    prompt_set = version.prompt_set
+    if prompt_set.language_model is None or prompt_set.holds != Holds.PROMPTS:
+        return None
+    seen = usual_situation(prompt_set)
+    try:
+        found = [
+            prompt_cost(prompt_set, kind, text, seen, owner=owner)
+            for kind, text in user_prompts(version.templates).by_kind.items()
+        ]
+    except JailError:
+        found = []
+    return RoundCosts(prompt_set.language_model, seen, [each for each in found if each])
+
+
+def prompt_cost(
+    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, *, owner: str
+) -> PromptCost | None:
+    """None for a text that gives no prompt, or a set without a model. Raises the jail's ``JailError``."""
+    model, dialect = prompt_set.language_model, dialect_of(prompt_set)
+    if model is None:
+        return None
+    values = situation.values(kind, dialect)
+    prompt = examine(kind, text, values, dialect, owner=owner).text
+    if prompt is None:
+        return None
+    counted = tokens.recount(prompt, model.name)
+    beginning = _beginning(kind, text, values, dialect, owner)
+    stable = None if beginning is None else tokens.recount(beginning, model.name)
+    return PromptCost(kind, counted, stable, cost_of(model, counted, stable))
+
+
+def _beginning(kind: PromptKind, text: str, values: Values, dialect: Dialect, owner: str) -> str | None:
+    """What the prompt is guaranteed to begin with in every round of the same task."""
+    key = (kind, text, dialect, *values.values())
+    if (kept := _kept.get(key)) is not None:
+        return kept
+    try:
+        found = pool().stability(kind, text, values, dialect, owner=owner)
+    except LimitExceeded:
+        return None
+    if found is None:
+        return None
+    beginning = found.prefix(1).text
+    _kept.put(key, beginning, len(text) + sum(len(str(value)) for value in values.values()))
+    return beginning
