@@ -209,7 +209,7 @@ class _Lints:
     # --- suggestions ---------------------------------------------------------------------
 
     def _segments(self, *, sections: bool) -> list[Segment]:
-        return segments(self.now.source, self.pieces, self.dialect, sections=sections)
+        return segments(self.now.source, self.pieces, sections=sections)
 
     def _suggestion_of(self, sections: bool) -> str | None:
         """The template in a better order, if the check accepts it."""

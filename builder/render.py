@@ -153,9 +153,12 @@ _MARK = "_mark"
 """No template has such a name: the gate refuses the underscore."""
 
 
-def mark(number: int) -> nodes.Output:
+def mark(number: int, dialect: Dialect) -> nodes.Output:
     """A node that prints nothing, to be put into a tree for ``render_marked``."""
-    return nodes.Output([nodes.Call(nodes.Name(_MARK, "load"), [nodes.Const(number)], [], None, None)])
+    call = nodes.Call(nodes.Name(_MARK, "load"), [nodes.Const(number)], [], None, None)
+    made = nodes.Output([call])
+    made.set_environment(environment_for(dialect))
+    return made
 
 
 def render_marked(
@@ -178,7 +181,6 @@ def render_marked(
     def compile_() -> jinja2.Template:
         environment = environment_for(dialect)
         try:
-            tree.set_environment(environment)
             return environment.from_string(tree)
         except Exception as error:
             raise TemplateFailure(TEMPLATE, reason=reason_of(error)) from error

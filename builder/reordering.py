@@ -1,13 +1,10 @@
 """A template's parts in another order: what stays the same first, what changes with every call last."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from jinja2 import lexer
-
-from builder.dialect import Dialect
-from builder.render import environment_for
 from builder.stable_prefix import Piece
 from builder.volatility import CALL, ROUND
 
@@ -17,8 +14,9 @@ APPENDED = "submission_history"
 _HEADING = re.compile(r"#{1,6}\s")
 _RULE = re.compile(r"(-{3,}|\*{3,}|_{3,})\s*$")
 _SILENT_LINE = re.compile(r"\{%-?\s*set\b.*%\}\s*$|\{#.*#\}\s*$")
-_OPENING = frozenset({"if", "for", "with", "macro", "call", "filter"})
-_AFTER_TAG = ("%}\n", "#}\n")
+_LONGEST_TAG = 200
+_ENDS_TRIMMED = re.compile(r"[^-][%#]\}\n\Z")
+_ENDS_RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}\s*\Z")
 
 
 def rank(piece: Piece) -> int:
@@ -45,11 +43,11 @@ class Segment:
     writes: frozenset[str] = frozenset()
 
 
-def segments(source: str, pieces: Iterable[Piece], dialect: Dialect, *, sections: bool) -> list[Segment]:
+def segments(source: str, pieces: Sequence[Piece], *, sections: bool) -> list[Segment]:
     """A template cut where no tag and no block is open: into paragraphs, a heading with the one after it,
     or into ``sections`` that reach to the next heading, rule or tag."""
     lines = source.split("\n")
-    breaks = _free_breaks(source, dialect)
+    breaks = _free_breaks(source, pieces)
     starts = [1]
     for number in range(2, len(lines) + 1):
         line, before = lines[number - 1], lines[number - 2]
@@ -76,7 +74,7 @@ def segments(source: str, pieces: Iterable[Piece], dialect: Dialect, *, sections
 
 def place_in(parts: Sequence[Segment], line: int) -> int:
     """The index of the segment that a line stands in."""
-    return max(index for index, part in enumerate(parts) if index == 0 or part.first <= line)
+    return bisect_right(parts, line, key=lambda part: part.first) - 1
 
 
 def reordered(parts: Sequence[Segment]) -> str | None:
@@ -137,39 +135,13 @@ def _only_heading(lines: Sequence[str], start: int, end: int) -> bool:
     return len(texts) == 1 and bool(_HEADING.match(texts[0]) or _RULE.match(texts[0]))
 
 
-def _free_breaks(source: str, dialect: Dialect) -> set[int]:
+def _free_breaks(source: str, pieces: Iterable[Piece]) -> set[int]:
     """The lines whose end is outside of every tag and block, and not swallowed by a ``-%}``."""
     breaks: set[int] = set()
-    depth = 0
-    raw = False
-    words: list[str] | None = None
-    for line, kind, value in environment_for(dialect).lexer.tokeniter(source, None):
-        if kind == lexer.TOKEN_BLOCK_BEGIN:
-            words = []
-        elif kind == lexer.TOKEN_BLOCK_END:
-            depth += _deeper(words or [])
-            words = None
-        elif kind in (lexer.TOKEN_RAW_BEGIN, lexer.TOKEN_RAW_END):
-            raw = kind == lexer.TOKEN_RAW_BEGIN
-        elif words is not None and kind != lexer.TOKEN_WHITESPACE:
-            words.append(value)
-        if depth or raw or words is not None:
-            continue
-        if kind == lexer.TOKEN_DATA:
-            breaks.update(range(line, line + value.count("\n")))
-        elif value.endswith(_AFTER_TAG) and "-" not in value:
-            breaks.add(line + value.count("\n") - 1)
+    for piece in pieces:
+        before = source[max(piece.offset - _LONGEST_TAG, 0) : piece.offset]
+        if _ENDS_TRIMMED.search(before):
+            breaks.add(piece.line - 1)
+        if piece.text is not None and not _ENDS_RAW.search(before):
+            breaks.update(range(piece.line, piece.line + piece.text.count("\n")))
     return breaks
-
-
-def _deeper(words: Sequence[str]) -> int:
-    if words[0].startswith("end"):
-        return -1
-    if words[0] != "set":
-        return int(words[0] in _OPENING)
-    open_ = 0
-    for word in words:
-        open_ += (word in "([{") - (word in ")]}")
-        if word == "=" and not open_:
-            return 0
-    return 1

@@ -91,8 +91,7 @@ def outline(
 
     ``others`` are classes to take instead of those that the variables have. Raises ``TemplateFailure``.
     """
-    environment = environment_for(dialect)
-    tree = parse(text, environment)
+    tree = parse(text, environment_for(dialect))
     if isinstance(tree, Problem):
         raise TemplateSyntaxFailure(
             SYNTAX, line=tree.line, reason=str(tree.params.get("reason", tree.text()))
@@ -100,10 +99,10 @@ def outline(
     source = newline_re.sub("\n", text)
     parts = descendants(tree)
     bindings = collect(parts, types(kind))
-    cut = _Cut(Volatility(kind, tree, bindings, others), source)
-    marked = nodes.Template(cut.body(tree.body, {}, set(LEVELS), outermost=True), lineno=1)
+    cut = _Cut(Volatility(kind, tree, bindings, others), source, dialect)
+    tree.body = cut.body(tree.body, {}, set(LEVELS), outermost=True)
     whole = tuple(cut.whole(parts))
-    output, met = render_marked(marked, values, dialect, max_chars)
+    output, met = render_marked(tree, values, dialect, max_chars)
     prefixes = [
         _prefix(level, output[: met.get(level, len(output))], cut.stops.get(level), text) for level in LEVELS
     ]
@@ -132,9 +131,11 @@ def _as_typed(offset: int, text: str) -> int:
 class _Cut:
     """Copies a tree and puts a mark before whatever is above a level that is still open."""
 
-    def __init__(self, volatility: Volatility, source: str) -> None:
+    def __init__(self, volatility: Volatility, source: str, dialect: Dialect) -> None:
         self.volatility = volatility
         self.source = source
+        self.dialect = dialect
+        self.environment = environment_for(dialect)
         self.stops: dict[Level, _Stop] = {}
         self.pieces: list[Piece] = []
         self._lines = [0, *(found.end() for found in re.finditer("\n", source))]
@@ -150,12 +151,7 @@ class _Cut:
         made: list[nodes.Node] = []
         for node in body:
             if isinstance(node, nodes.Output):
-                for piece in node.nodes:
-                    found = self.volatility.read(piece, env)
-                    if outermost:
-                        self._note(piece, found, env)
-                    made += self._close(piece, found, env, open_)
-                    made.append(nodes.Output([piece], lineno=node.lineno))
+                made += self._output(node, env, open_, outermost)
             elif isinstance(node, nodes.If):
                 made += self._if(node, env, open_, control, outermost)
             else:
@@ -168,6 +164,21 @@ class _Cut:
                     made += self._close(node, found, before, open_)
                 made.append(node)
         return made
+
+    def _output(
+        self, node: nodes.Output, env: Env, open_: set[Level], outermost: bool
+    ) -> Iterator[nodes.Node]:
+        before: list[nodes.Expr] = []
+        for piece in node.nodes:
+            found = self.volatility.read(piece, env)
+            if outermost:
+                self._note(piece, found, env)
+            if marks := self._close(piece, found, env, open_):
+                yield nodes.Output(before, lineno=node.lineno, environment=self.environment)
+                yield from marks
+                before = []
+            before.append(piece)
+        yield nodes.Output(before, lineno=node.lineno, environment=self.environment)
 
     def _if(
         self, node: nodes.If, env: Env, open_: set[Level], control: int, outermost: bool
@@ -187,7 +198,7 @@ class _Cut:
         if node.elif_:
             # A second `if` inside of the else, where a mark can stand before it.
             first, *rest = node.elif_
-            otherwise = [nodes.If(first.test, first.body, rest, node.else_, lineno=first.lineno)]
+            otherwise = [self._make_if(first, first.body, rest, node.else_)]
         within = max(control, test)
         ends, bodies, closed = [], [], set[Level]()
         for branch in (node.body, otherwise):
@@ -197,8 +208,13 @@ class _Cut:
             closed |= open_ - left
         self.volatility.join(env, ends, within)
         open_ -= closed
-        made.append(nodes.If(node.test, bodies[0], [], bodies[1], lineno=node.lineno))
-        return [*made, *(mark(level) for level in sorted(closed))]
+        made.append(self._make_if(node, bodies[0], [], bodies[1]))
+        return [*made, *(mark(level, self.dialect) for level in sorted(closed))]
+
+    def _make_if(
+        self, node: nodes.If, body: list[nodes.Node], elif_: list[nodes.If], else_: list[nodes.Node]
+    ) -> nodes.If:
+        return nodes.If(node.test, body, elif_, else_, lineno=node.lineno, environment=self.environment)
 
     def _close(self, node: nodes.Node, found: int, env: Env, open_: set[Level]) -> list[nodes.Node]:
         closing = sorted(level for level in open_ if level < found)
@@ -207,7 +223,7 @@ class _Cut:
             if level not in self.stops:
                 offset, line = self._place(node)
                 self.stops[level] = _Stop(line, offset, self._construct(node, level, env))
-        return [mark(level) for level in closing]
+        return [mark(level, self.dialect) for level in closing]
 
     def _note(self, node: nodes.Node, found: int, env: Env) -> None:
         offset, line = self._place(node)

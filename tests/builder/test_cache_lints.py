@@ -225,6 +225,7 @@ def test_a_suggestion_has_nothing_left_to_reorder() -> None:
                 assert not {"C001", "C002", "C003", "C004"} & set(lints(lint.suggestion))
 
 
+@pytest.mark.slow
 def test_the_jail_gives_the_same_lints() -> None:
     with JailPool(size=1, spares=0, batch_size=1) as pool:
         for text in (CALL_FIRST, ROUND_FIRST, HISTORY_LATE, IF_FIRST):

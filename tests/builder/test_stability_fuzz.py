@@ -17,25 +17,27 @@ from builder.volatility import CLASSES
 from tests.builder.stability_grammar import StabilityGrammar, values
 
 
-def compare(seed: int, counts: Counter[str], pairs: int = 3) -> None:
+def compare(seed: int, counts: Counter[str], *, both_ways: bool = False) -> None:
     """Render a random template with pairs of contexts that differ above a level only."""
     random = Random(seed)
     kind = random.choice(KINDS)
     text = StabilityGrammar(random, kind).template()
     dialect = random.choice((CONTRACT, MIXSEEK))
+    one = values(random, kind)
     counts["templates"] += 1
     if errors_in(check(kind, text)):
         counts["refused"] += 1
         return
+    try:
+        found = outline(kind, text, one, dialect)
+    except TemplateFailure:
+        counts["failed"] += 1
+        return
+    assert found.text == render(kind, text, one, dialect)
     classes = {each.name: CLASSES[each.changes] for each in VARIABLES[kind]}
     for level in LEVELS:
-        one = values(random, kind)
-        try:
-            stable = outline(kind, text, one, dialect).prefixes[level].text
-        except TemplateFailure:
-            counts["failed"] += 1
-            continue
-        for _ in range(pairs):
+        stable = found.prefixes[level].text
+        for number in range(3):
             other = values(random, kind)
             other |= {name: value for name, value in one.items() if classes[name] <= level}
             try:
@@ -44,14 +46,9 @@ def compare(seed: int, counts: Counter[str], pairs: int = 3) -> None:
                 counts["failed"] += 1
                 continue
             assert prompt.startswith(stable), (seed, level, text, one, other)
-            # And it is the same text, whichever of the two was analysed.
-            assert outline(kind, text, other, dialect).prefixes[level].text == stable, (
-                seed,
-                level,
-                text,
-                one,
-                other,
-            )
+            if both_ways and number == 0:
+                # It is the same text, whichever of the two was analysed.
+                assert outline(kind, text, other, dialect).prefixes[level].text == stable, (seed, level, text)
             counts["compared"] += 1
             counts["whole"] += stable == prompt
             counts["nothing"] += not stable
@@ -59,9 +56,9 @@ def compare(seed: int, counts: Counter[str], pairs: int = 3) -> None:
 
 def test_what_is_guaranteed_holds() -> None:
     counts: Counter[str] = Counter()
-    for seed in range(40):
+    for seed in range(36):
         compare(seed, counts)
-    assert counts["compared"] > 250
+    assert counts["compared"] > 280
 
 
 @pytest.mark.slow
@@ -69,7 +66,7 @@ def test_what_is_guaranteed_holds_in_ten_thousand_comparisons() -> None:
     counts: Counter[str] = Counter()
     seed = 1_000
     while counts["compared"] < 10_000:
-        compare(seed, counts)
+        compare(seed, counts, both_ways=True)
         seed += 1
     # The generator must neither be tame nor hopeless.
     assert counts["refused"] < counts["templates"] / 2
