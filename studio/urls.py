@@ -30,6 +30,7 @@ from studio.views import (
     runs,
     scores,
     signin,
+    stability,
     suggestions,
     system_prompts,
     teams,
@@ -121,6 +122,11 @@ urlpatterns = [
     path("prompts/<word:slug>/save/", editor.prompt_save, name="prompt-save"),
     path("prompts/<word:slug>/preview/", preview.prompt_preview, name="prompt-preview"),
     path("prompts/<word:slug>/coverage/", suggestions.prompt_coverage, name="prompt-coverage"),
+    path("prompts/<word:slug>/stability/", stability.prompt_stability, name="prompt-stability"),
+    path(
+        "prompts/<word:slug>/stability/take/", stability.prompt_stability_take, name="prompt-stability-take"
+    ),
+    path("prompts/<word:slug>/prefixes/", stability.prompt_prefixes, name="prompt-prefixes"),
     path("prompts/<word:slug>/suggestions/", suggestions.prompt_suggestions, name="prompt-suggestions"),
     path("prompts/<word:slug>/draft/", drafts.prompt_draft, name="prompt-draft"),
     path("prompts/<word:slug>/discard/", drafts.prompt_discard, name="prompt-discard"),

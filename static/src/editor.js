@@ -10,7 +10,9 @@ import { applySuggestion, goToLine, goToProblem, showProblems } from "./editor/p
 import { problemList } from "./editor/problem_list.js";
 import { restore } from "./editor/restore.js";
 import { saving } from "./editor/save.js";
+import { reordering } from "./editor/reorder.js";
 import { splitter } from "./editor/splitter.js";
+import { stability } from "./editor/stability.js";
 import { stash } from "./editor/stash.js";
 import { stateLine } from "./editor/state.js";
 import { tabs } from "./editor/tabs.js";
@@ -47,11 +49,13 @@ function open(form) {
       drafts.changed();
       shown.changed(kind, update);
       covered.changed(kind, update);
+      stable.changed(kind, update);
     };
     editors.set(kind, { kind, textarea, view: mount(textarea, { words: words.completion, phrases: words.phrases, onChange }) });
   }
 
   const covered = coverage(form, editors, current, form.querySelector("[data-coverage]"), words.coverage);
+  const stable = stability(form, editors, current);
 
   /** Shows the problems that came with the page itself. */
   function readPage() {
@@ -131,6 +135,7 @@ function open(form) {
   });
 
   problemList(form);
+  reordering(form, drafts, line, editors);
   splitter(form.querySelector("[data-splitter]"));
   readPage();
   // The answer to a plain form's preview, sent before the scripts were there: nothing of it is stored yet.

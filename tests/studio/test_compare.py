@@ -359,7 +359,7 @@ def test_rows_of_a_prompt_can_be_unfolded(prompt_set: PromptSet, person: User, s
     save(prompt_set, person, replace(TEXTS, team_user_prompt=loop))
     save(prompt_set, person, replace(TEXTS, team_user_prompt=loop + "end {{ round_number }}"))
     page = get(signed_in, "4...5", rendered="on", context="third", round="2")
-    found = re.search(r'hx-get="([^"]*)"', page)
+    found = re.search(r'hx-get="([^"]*rows=[^"]*)"', page)
     assert found
     assert "line 3<" in signed_in.get(html.unescape(found[1])).content.decode()
 

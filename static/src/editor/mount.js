@@ -18,6 +18,7 @@ import { template } from "./jinja.js";
 import { overwrite } from "./overwrite.js";
 import { pairs } from "./pairs.js";
 import { problems } from "./problems.js";
+import { stabilityShades } from "./stability.js";
 import { toml } from "./toml.js";
 
 const NO_WORDS = { tags: [], filters: [], tests: [], methods: [], loop: [] };
@@ -44,6 +45,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         problems(),
         lineNumbers(),
         isToml ? [] : coverageGutter(),
+        stabilityShades(),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         highlightSpecialChars(),

@@ -1,0 +1,167 @@
+"""What a cache can keep: shaded in the template and in the prompt, with hints whose order can be taken."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, Request, Route, expect
+
+from studio.models import Draft, DraftCopy
+from studio.models.drafts import CopyReason
+from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
+from tests.browser.test_accessibility import findings
+
+CLOCK = "Now: {{ current_datetime }}\n# Task\n{{ user_prompt }}\nAnswer in Japanese, in a few words.\n"
+CALM = "# Task\n{{ user_prompt }}\nRound {{ round_number }} of this, at {{ current_datetime }}\n"
+
+
+@pytest.fixture
+def editor(page: Page) -> EditorPage:
+    forget_drafts()
+    return EditorPage(page)
+
+
+def block(editor: EditorPage) -> Locator:
+    return editor.page.locator("#stability")
+
+
+def shaded(editor: EditorPage, name: str) -> Locator:
+    """The part of the prompt that is the same for one task or one round."""
+    return editor.prompt.locator(f".stable.{name}")
+
+
+def source(editor: EditorPage, name: str) -> str:
+    """The part of the template, whatever pieces the editor makes of it."""
+    return "".join(editor.page.locator(f".cm-content:visible .cm-stable-{name}").all_text_contents())
+
+
+def open_block(editor: EditorPage) -> None:
+    block(editor).locator("> summary").click()
+
+
+def test_both_shades_follow_the_text(editor: EditorPage) -> None:
+    editor.write(CALM)
+    expect(shaded(editor, "task")).to_have_text(
+        re.compile("^# Task\n.*\nRound $", re.DOTALL), use_inner_text=False
+    )
+    expect(shaded(editor, "round")).to_have_text("2 of this, at ")
+    assert source(editor, "round") == "{{ round_number }} of this, at "
+    assert source(editor, "task") == "# Task{{ user_prompt }}Round "
+    expect(editor.page.locator(".cm-stable-end.task")).to_have_attribute(
+        "title", "Up to here all prompts of one task begin alike"
+    )
+    assert findings(editor.page) == []
+    editor.press("Control+Home")
+    editor.page.keyboard.type("Please: ")
+    # Moved along at once, before anything is answered.
+    assert source(editor, "task").endswith("# Task{{ user_prompt }}Round ")
+    expect(shaded(editor, "task")).to_have_text(re.compile("^Please: # Task"))
+    editor.page.keyboard.type("{{ round_number }} ")
+    expect(shaded(editor, "task")).to_have_text("Please: ")
+    expect(block(editor).locator("> summary")).to_contain_text("Same task")
+
+
+def test_another_round_and_another_template_have_their_own(editor: EditorPage) -> None:
+    editor.write(CALM)
+    expect(shaded(editor, "round")).to_have_text("2 of this, at ")
+    open_block(editor)
+    expect(block(editor)).to_contain_text("Observed, rounds 2 and 3")
+    editor.page.get_by_role("group", name="Round").get_by_role("button", name="5").click()
+    expect(shaded(editor, "round")).to_have_text("5 of this, at ")
+    expect(block(editor)).to_contain_text("Observed, rounds 4 and 5")
+    editor.page.get_by_label("Sample context").select_option("round-1")
+    expect(block(editor)).to_contain_text("there is no second round here to compare with")
+    editor.page.get_by_role("tab", name="Evaluator").click()
+    expect(block(editor)).to_have_attribute("data-kind", "evaluator")
+    expect(block(editor).locator(".cache-body")).to_be_visible()
+
+
+def test_switched_off_nothing_is_shaded_and_it_stays_off(editor: EditorPage) -> None:
+    editor.write(CALM)
+    expect(shaded(editor, "task")).to_be_visible()
+    switch = editor.page.get_by_role("button", name="Shade")
+    switch.click()
+    expect(editor.page.locator(".stable, .cm-stable-task, .cm-stable-end")).to_have_count(0)
+    expect(switch).to_have_attribute("aria-pressed", "false")
+    editor.expect_kept()
+    editor.page.reload()
+    editor.wait_until_ready()
+    expect(block(editor).locator("> summary")).to_contain_text("Same round")
+    expect(editor.page.locator(".stable, .cm-stable-task")).to_have_count(0)
+    switch.click()
+    expect(shaded(editor, "task")).to_be_visible()
+
+
+def test_of_a_text_with_errors_nothing_is_shaded(editor: EditorPage) -> None:
+    editor.write(CALM)
+    expect(shaded(editor, "task")).to_be_visible()
+    editor.type_at_end("{% if %}")
+    expect(editor.errors).to_have_count(1)
+    expect(editor.page.locator(".cm-stable-task")).to_have_count(0)
+
+
+def test_previews_do_not_wait_for_it(editor: EditorPage) -> None:
+    held: list[Route] = []
+    asked: list[Request] = []
+    editor.page.route("**/stability/", lambda route: route.fallback() if held else held.append(route))
+    editor.page.on("request", lambda request: asked.append(request) if "/stability/" in request.url else None)
+    editor.write(CALM)
+    expect(editor.prompt).to_contain_text("Round 2 of this")
+    for _ in range(30):
+        if held:
+            break
+        editor.page.wait_for_timeout(100)
+    editor.press("Control+Home")
+    editor.page.keyboard.type("above ")
+    expect(editor.prompt).to_contain_text("above # Task")
+    editor.page.wait_for_timeout(500)
+    assert len(asked) == 1
+    held[0].fallback()
+    expect(shaded(editor, "task")).to_have_text(re.compile("^above # Task"))
+
+
+def test_a_hint_leads_to_its_line_and_its_order_is_taken_and_undone(editor: EditorPage) -> None:
+    editor.write(CLOCK)
+    expect(block(editor).locator("> summary .badge")).to_contain_text("hint")
+    open_block(editor)
+    hint = block(editor).locator(".cache-hints > li").filter(has_text="C001")
+    expect(hint).to_contain_text("costs")
+    hint.get_by_role("link", name="Line 1").click()
+    expect(editor.content).to_be_focused()
+    expect(editor.page.locator(".cm-activeLine:visible")).to_contain_text("Now:")
+    hint.get_by_text("Suggested order").click()
+    expect(hint.locator(".row.removed")).to_contain_text("current_datetime")
+    expect(hint.locator(".row.added").last).to_contain_text("current_datetime")
+    assert findings(editor.page) == []
+    # It stays open although the text is looked at again.
+    editor.type_at_end("Be brief.")
+    expect(shaded(editor, "task")).to_be_visible()
+    editor.expect_kept()
+    hint = block(editor).locator(".cache-hints > li").filter(has_text="C001")
+    hint.get_by_text("Suggested order").click()
+    hint.get_by_role("button", name="Take into the draft").click()
+    expect(shaded(editor, "task")).to_contain_text("Answer in Japanese, in a few words.")
+    taken = editor.text()
+    assert taken.index("user_prompt") < taken.index("current_datetime")
+    expect(editor.state).to_contain_text(re.compile("Taken into your draft|Draft kept"))
+    editor.expect_kept_text(taken)
+    copy = DraftCopy.objects.get()
+    assert (copy.team_user_prompt, copy.reason) == (CLOCK + "Be brief.", CopyReason.REORDERED)
+    expect(editor.page.locator("#draft-notices")).to_contain_text("1 text put aside")
+    # As if it had been typed.
+    expect(editor.content).to_be_focused()
+    editor.press("Control+z")
+    editor.expect_kept_text(CLOCK + "Be brief.")
+    assert Draft.objects.count() == 1
+
+
+def test_versions_and_comparisons_tell_what_changed(editor: EditorPage) -> None:
+    page = editor.page
+    page.goto(f"/prompts/{SLUG}/versions/5/")
+    expect(page.get_by_role("heading", name="Stable prefix")).to_be_visible()
+    expect(page.locator("#prefixes tbody tr")).to_have_count(3)
+    assert findings(page) == []
+    page.goto(f"/prompts/{SLUG}/compare/1...5?rendered=on&context=round-5-first&round=2")
+    team = page.locator("#prefixes tr[data-kind=team]")
+    expect(team).to_contain_text(re.compile(r"[\d,]+ → [\d,]+ bytes \([+-][\d,]+\)"))
+    expect(page.locator("#prefixes")).to_contain_text("round 2")
+    assert findings(page) == []
