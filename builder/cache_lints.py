@@ -16,6 +16,7 @@ from builder.volatility import CALL, ROUND, TASK
 
 DATE = "[:10]"
 """Of a time in ISO 8601, what changes once a day."""
+_MOST_IFS = 20
 
 
 def analyse(
@@ -127,9 +128,9 @@ class _Lints:
         return None
 
     def _if_first(self) -> CacheLint | None:
-        for index, piece in enumerate(self.pieces):
-            if piece.test is None or piece.test < ROUND:
-                continue
+        volatile = [index for index, piece in enumerate(self.pieces) if (piece.test or 0) >= ROUND]
+        for index in volatile[:_MOST_IFS]:
+            piece = self.pieces[index]
             behind = self._behind(index, ROUND)
             if behind:
                 level: Level = 1 if piece.test == ROUND else 2

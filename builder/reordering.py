@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
 
 from builder.stable_prefix import Piece
 from builder.volatility import CALL, ROUND
@@ -15,6 +16,8 @@ _HEADING = re.compile(r"#{1,6}\s")
 _RULE = re.compile(r"(-{3,}|\*{3,}|_{3,})\s*$")
 _SILENT_LINE = re.compile(r"\{%-?\s*set\b.*%\}\s*$|\{#.*#\}\s*$")
 _LONGEST_TAG = 200
+_MOST_NAMED = 300
+"""Segments that bind or use names: each is compared with every other."""
 _ENDS_TRIMMED = re.compile(r"[^-][%#]\}\n\Z")
 _ENDS_RAW = re.compile(r"\{%[-+]?\s*raw\s*[-+]?%\}\s*\Z")
 
@@ -49,20 +52,24 @@ def segments(source: str, pieces: Sequence[Piece], *, sections: bool) -> list[Se
     lines = source.split("\n")
     breaks = _free_breaks(source, pieces)
     starts = [1]
-    for number in range(2, len(lines) + 1):
-        line, before = lines[number - 1], lines[number - 2]
-        if number - 1 not in breaks or not line.strip():
+    texts: list[str] = []
+    """The first lines of the segment so far that are not blank; more than two make no difference."""
+    silent = True
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
             continue
-        paragraph = not before.strip()
-        if _is_silent(lines[starts[-1] - 1 : number - 1]) and not _SILENT_LINE.match(line):
-            starts.append(number)
-            continue
-        if sections:
-            begins = _HEADING.match(line) or _RULE.match(line) or (paragraph and line.startswith("{%"))
-        else:
-            begins = _HEADING.match(line) or (paragraph and not _only_heading(lines, starts[-1], number))
-        if begins and any(each.strip() for each in lines[starts[-1] - 1 : number - 1]):
-            starts.append(number)
+        if texts and number - 1 in breaks:
+            paragraph = not lines[number - 2].strip()
+            heading = bool(_HEADING.match(line))
+            if sections:
+                begins = heading or bool(_RULE.match(line)) or (paragraph and line.startswith("{%"))
+            else:
+                begins = heading or (paragraph and not _is_heading(texts))
+            if begins or (silent and not _SILENT_LINE.match(line)):
+                starts.append(number)
+                texts, silent = [], True
+        texts = [*texts, line][:2]
+        silent = silent and bool(_SILENT_LINE.match(line))
     found = []
     for start, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
         text = "\n".join(lines[start - 1 : end - 1]) + ("\n" if end <= len(lines) else "")
@@ -82,17 +89,24 @@ def reordered(parts: Sequence[Segment]) -> str | None:
 
     Between segments that bind and use the same name, the order stays.
     """
-    waiting = list(range(len(parts)))
+    named = [index for index, part in enumerate(parts) if part.reads or part.writes]
+    if len(named) > _MOST_NAMED:
+        return None
+    before = {
+        index: {other for other in named if other < index and _bound_together(parts[other], parts[index])}
+        for index in named
+    }
+    ready = [(part.rank, index) for index, part in enumerate(parts) if not before.get(index)]
+    heapify(ready)
     order: list[int] = []
-    while waiting:
-        ready = [
-            index
-            for index in waiting
-            if not any(_bound_together(parts[other], parts[index]) for other in waiting if other < index)
-        ]
-        chosen = min(ready, key=lambda index: (parts[index].rank, index))
+    while ready:
+        _, chosen = heappop(ready)
         order.append(chosen)
-        waiting.remove(chosen)
+        for index, others in before.items():
+            if chosen in others:
+                others.remove(chosen)
+                if not others:
+                    heappush(ready, (parts[index].rank, index))
     if order == list(range(len(parts))):
         return None
     made = []
@@ -129,9 +143,8 @@ def _is_silent(lines: Iterable[str]) -> bool:
     return bool(texts) and all(map(_SILENT_LINE.match, texts))
 
 
-def _only_heading(lines: Sequence[str], start: int, end: int) -> bool:
-    """Whether nothing but a heading and blank lines stands before a line: what follows belongs to it."""
-    texts = [line for line in lines[start - 1 : end - 1] if line.strip()]
+def _is_heading(texts: Sequence[str]) -> bool:
+    """Whether these are nothing but a heading: what follows belongs to it."""
     return len(texts) == 1 and bool(_HEADING.match(texts[0]) or _RULE.match(texts[0]))
 
 

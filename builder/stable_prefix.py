@@ -18,8 +18,8 @@ from builder.syntax import descendants, parse, place_of
 from builder.variables import PromptKind, types
 from builder.volatility import CALL, Env, Volatility
 
-_MOST_ELIFS = 10
-"""More of them would be nested deeper than Python lets them be."""
+_DEEPEST = 30
+"""An ``elif`` is a level of its own; Python takes a hundred, and a template may have thirty of its own."""
 
 _SILENT = (nodes.Assign, nodes.AssignBlock, nodes.Macro)
 _TAGS: Mapping[type[nodes.Node], str] = {
@@ -138,6 +138,7 @@ class _Cut:
         self.environment = environment_for(dialect)
         self.stops: dict[Level, _Stop] = {}
         self.pieces: list[Piece] = []
+        self._depth = 0
         self._lines = [0, *(found.end() for found in re.finditer("\n", source))]
 
     def body(
@@ -184,7 +185,7 @@ class _Cut:
         self, node: nodes.If, env: Env, open_: set[Level], control: int, outermost: bool
     ) -> Iterable[nodes.Node]:
         tests = [node.test]
-        if len(node.elif_) > _MOST_ELIFS:
+        if self._depth + len(node.elif_) > _DEEPEST:
             tests += [other.test for other in node.elif_]
         test = max(self.volatility.read(each, env) for each in tests)
         if outermost:
@@ -201,11 +202,13 @@ class _Cut:
             otherwise = [self._make_if(first, first.body, rest, node.else_)]
         within = max(control, test)
         ends, bodies, closed = [], [], set[Level]()
+        self._depth += 1
         for branch in (node.body, otherwise):
             end, left = dict(env), set(open_)
             bodies.append(self.body(branch, end, left, within))
             ends.append(end)
             closed |= open_ - left
+        self._depth -= 1
         self.volatility.join(env, ends, within)
         open_ -= closed
         made.append(self._make_if(node, bodies[0], [], bodies[1]))

@@ -120,7 +120,12 @@ def test_whitespace_is_trimmed_as_the_dialect_trims_it() -> None:
     assert texts(text, CONTRACT) == ["a\n", "a\n", "a\nb\nc"]
 
 
-@pytest.mark.parametrize("elifs", [3, 200])
+def test_branches_within_branches_are_not_nested_deeper_than_python_allows() -> None:
+    opened = "{% if user_prompt == 'a' %}x" + "{% elif user_prompt == 'b' %}y" * 9 + "{% else %}"
+    assert texts("a" + opened * 12 + "{{ current_datetime }}" + "{% endif %}" * 12) == ["a", "a", "a"]
+
+
+@pytest.mark.parametrize("elifs", [3, 100])
 def test_long_chains_of_tests_are_kept_or_dropped(elifs: int) -> None:
     chain = "".join(f"{{% elif user_prompt == '{n}' %}}{n}" for n in range(elifs))
     stable = f"a{{% if user_prompt == 'x' %}}b{chain}{{% else %}}c{{% endif %}}d"
