@@ -197,7 +197,7 @@ class _Examiner:
     def _has_their_team_template(self, keys: list[int]) -> bool:
         templates = self.file.templates
         return templates is not None and any(
-            each.text == templates.team_user_prompt and own[0] in keys
+            each.text == templates.parts["team"] and own[0] in keys
             for each, own in zip(self.versions.candidates, self.versions.keys, strict=True)
         )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.models import PromptVersion, Workspace
+from studio.models.workspaces import LABELLED
 from studio.workspace_state import PromptFileState
 
 
@@ -21,7 +22,7 @@ class UnknownWorkspace(Exception):
 
 def chosen(names: Sequence[str]) -> list[Workspace]:
     """The workspaces that are named by address or folder; all on the list where none is."""
-    everything = list(Workspace.objects.select_related("label__prompt_set", "label__version"))
+    everything = list(Workspace.objects.select_related(*LABELLED))
     if not names:
         return [workspace for workspace in everything if not workspace.archived]
     found = [_named(name, everything) for name in names]
@@ -74,7 +75,7 @@ def as_json(states: Sequence[PromptFileState], here: Path) -> str:
 
 
 def _document(state: PromptFileState) -> dict[str, Any]:
-    label = state.workspace.label
+    label = state.label
     return {
         "workspace": state.workspace.slug,
         "name": state.workspace.name,

@@ -9,12 +9,16 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studio.export_plan import Plan, Target, plan
 from studio.forms.exports import OpenedFile
+from studio.held_files import held_file
 from studio.models import Label, PromptSet, PromptVersion, Workspace
+from studio.models.prompts import Holds
+from studio.models.workspaces import LABELLED
 from studio.problems import Problem
 from studio.workspace_state import PromptFileState, states_of
 
@@ -97,13 +101,14 @@ class Offer:
 
 def offers_of(version: PromptVersion) -> list[Offer]:
     """What to export after a label was moved: it stays on offer until the workspaces have the version."""
-    followers = Workspace.objects.filter(archived=False, label__version=version)
-    states = states_of(followers.select_related("label__prompt_set", "label__version"))
-    behind: dict[int, list[PromptFileState]] = {}
-    for state in states:
-        if state.kind != "in_sync":
-            behind.setdefault(state.workspace.label_id or 0, []).append(state)
-    return [Offer(found[0].workspace.label, found) for found in behind.values() if found[0].workspace.label]
+    holds = version.prompt_set.holds
+    followed = Q(system_label__version=version) if holds == Holds.SYSTEM else Q(label__version=version)
+    followers = Workspace.objects.filter(followed, archived=False)
+    behind: dict[Label, list[PromptFileState]] = {}
+    for state in states_of(followers.select_related(*LABELLED), holds):
+        if state.kind != "in_sync" and state.label is not None:
+            behind.setdefault(state.label, []).append(state)
+    return [Offer(label, found) for label, found in behind.items()]
 
 
 def export_page(
@@ -111,15 +116,14 @@ def export_page(
 ) -> ExportPage:
     """The page for a clean ``PlanForm``. Raises the jail's errors where nothing can be planned now."""
     version, label_name = chosen_version(prompt_set, clean["version"], clean["label"])
-    workspaces = list(
-        Workspace.objects.filter(archived=False).select_related("label__prompt_set", "label__version")
-    )
+    workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
     named = set(clean["workspace"])
     if missing := named - {each.slug for each in workspaces}:
         raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
     if not named and not clean["chosen"]:
         named = suggested(version, label_name, workspaces)
-    choices = [Choice(state, state.workspace.slug in named) for state in states_of(workspaces)]
+    states = states_of(workspaces, prompt_set.holds)
+    choices = [Choice(state, state.workspace.slug in named) for state in states]
     made = plan(
         version,
         [each.workspace for each in choices if each.chosen],
@@ -161,7 +165,7 @@ def suggested(version: PromptVersion, label_name: str, workspaces: Sequence[Work
     return {
         each.slug
         for each in workspaces
-        if (label := each.label) is not None
+        if (label := held_file(version.prompt_set.holds).label_of(each)) is not None
         and label.prompt_set_id == version.prompt_set_id
         and (label.name == label_name if label_name else label.version_id == version.pk)
     }

@@ -20,17 +20,19 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.messages import message
-from builder.variables import FIELDS, KINDS, field_name
+from builder.variables import FIELDS
 from builder.workspace_file import CHANGED
 from builder.workspace_look import FileState, inspect, sha256
 from studio.comparison import TextDiff, text_diff
 from studio.findings import Finding
+from studio.held_files import held_file
 from studio.jail import pool
 from studio.language import reader_language
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.models.prompts import Templates, user_prompts
+from studio.models.prompts import SystemText, Texts
 from studio.saving import shortcomings
 from studio.situations import dialect_of
+from studio.system_text import read_text
 from studio.workspace_roots import FolderRefused, require_allowed, root_of
 from studio.workspace_state import PromptFileState, state_of
 
@@ -142,7 +144,7 @@ class Target:
     @property
     def kept_in(self) -> PromptSet | None:
         """The set that an edit is kept in: the one that the workspace follows; None for the exported one."""
-        return self.workspace.label.prompt_set if self.workspace.label else None
+        return self.state.label.prompt_set if self.state.label else None
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def plan(
     today: date,
     opened: dict[str, list[range]] | None = None,
 ) -> Plan:
-    """Look at each workspace and put the version's templates into its file, in memory.
+    """Look at each workspace and put the version's text into its file, in memory.
 
     Raises the jail's errors where nothing can be read or merged right now.
     """
@@ -173,7 +175,7 @@ def plan(
         return Plan(version, [], errors, [])
     rows = opened or {}
     targets = [target_of(version, each, owner, today, tuple(rows.get(each.slug, ()))) for each in chosen]
-    return Plan(version, _each_file_once(targets), [], _warnings(user_prompts(version.templates), owner))
+    return Plan(version, _each_file_once(targets), [], _warnings(version.templates, owner))
 
 
 def target_of(
@@ -184,21 +186,22 @@ def target_of(
     opened: tuple[range, ...] = (),
 ) -> Target:
     """One workspace, looked at now."""
-    state = state_of(workspace)
+    held = held_file(version.prompt_set.holds)
+    state = state_of(workspace, held.holds)
     try:
         root = require_allowed(workspace)
         found, state = _found(workspace, root, state)
     except (PromptFileError, WorkspaceMissing, FolderRefused) as error:
         return Target(workspace, state, before=state.data, refusal=error)
-    values = {field_name(kind): text for kind, text in user_prompts(version.templates).by_kind.items()}
+    texts, label = version.templates, state.label
     unmergeable = None
     try:
-        after = pool().merge(found.data, values, today, state.relative, owner=str(owner.pk))
+        after = held.written(found.data, texts, today, state.relative, str(owner.pk))
     except LimitExceeded as error:
         return Target(workspace, state, root, before=found.data, refusal=error)
     except PromptFileInvalid as error:
         unmergeable = error
-        after = pool().merge(None, values, today, state.relative, owner=str(owner.pk))
+        after = held.written(None, texts, today, state.relative, str(owner.pk))
     return Target(
         workspace,
         state,
@@ -207,8 +210,7 @@ def target_of(
         after=after,
         unmergeable=unmergeable,
         opened=opened,
-        leaves_label=workspace.label is not None
-        and workspace.label.version.content_hash != version.content_hash,
+        leaves_label=label is not None and label.version.content_hash != version.content_hash,
     )
 
 
@@ -259,14 +261,17 @@ def _found(workspace: Workspace, root: Path, state: PromptFileState) -> tuple[Fi
         found = inspect(state.path, root, start=root_of(root))
         if found.sha256 == state.sha256:
             return found, state
-        state = state_of(workspace)
+        state = state_of(workspace, state.holds)
     raise PromptFileConflict(CHANGED, file=str(state.path))
 
 
-def _warnings(templates: Templates, owner: User) -> list[Finding]:
+def _warnings(texts: Texts, owner: User) -> list[Finding]:
+    if isinstance(texts, SystemText):
+        found = read_text(texts.system_prompt, owner=str(owner.pk)).findings
+        return [each for each in found if each.severity != "error"]
     return [
         Finding.of_problem(kind, problem)
-        for kind in KINDS
-        for problem in pool().check(kind, templates.by_kind[kind], owner=str(owner.pk))
+        for kind, text in texts.by_kind.items()
+        for problem in pool().check(kind, text, owner=str(owner.pk))
         if problem.severity != "error"
     ]

@@ -18,6 +18,7 @@ from builder.workspace_file import Turn, turn
 from studio.export_plan import hash_of
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.models.exports import Outcome
+from studio.models.prompts import Holds
 from studio.reconciling import settle
 from studio.workspace_roots import root_of
 
@@ -40,6 +41,7 @@ class Intent:
     before: bytes | None
     after: bytes | None
     version: PromptVersion | None = None
+    holds: str = Holds.PROMPTS
     label_name: str = ""
     undoes: Export | None = None
     kept_as: PromptVersion | None = None
@@ -93,6 +95,7 @@ def _record(intent: Intent, batch: UUID, by: User, at: datetime) -> Export:
         batch=batch,
         workspace=intent.workspace,
         version=intent.version,
+        holds=intent.holds,
         label_name=intent.label_name,
         undoes=intent.undoes,
         kept_as=intent.kept_as,

@@ -17,7 +17,7 @@ from builder.workspace_file import CHANGED
 from builder.workspace_look import inspect
 from studio.export_plan import Plan, Target, hash_of, plan
 from studio.export_writing import STEPS, Intent, OnStep, carry_out
-from studio.jail import pool
+from studio.held_files import held_file
 from studio.language import reader_language
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.models.exports import Outcome
@@ -25,7 +25,6 @@ from studio.models.prompts import NothingChanged, Origin, VersionConflict
 from studio.reconciling import reconcile
 from studio.saving import Refused, keep_as_version
 from studio.workspace_roots import FolderRefused, require_allowed, root_of
-from studio.workspace_state import templates_in
 
 __all__ = ["STEPS", "CannotUndo", "Order", "Plan", "Target", "confirm", "plan", "reconcile", "undo"]
 
@@ -109,7 +108,8 @@ def undo(export: Export, *, batch: UUID, by: User, at: datetime, on_step: OnStep
     root = require_undoable(export, at)
     before, after = stored(export.after), stored(export.before)
     version = _version_before(export, by)
-    intent = Intent(export.workspace, Path(export.path), root, before, after, version, undoes=export)
+    path, holds = Path(export.path), export.holds
+    intent = Intent(export.workspace, path, root, before, after, version, holds, undoes=export)
     try:
         carry_out([intent], batch, by, at, on_step)
     except IntegrityError:
@@ -156,7 +156,8 @@ def _not_yet(orders: Iterable[Order], batch: UUID) -> list[Order]:
 
 def _intent(target: Target, order: Order, version: PromptVersion, by: User, at: datetime) -> Intent:
     root = target.root or target.workspace.folder
-    intent = Intent(target.workspace, target.state.path, root, target.before, target.after, version)
+    state = target.state
+    intent = Intent(target.workspace, state.path, root, target.before, target.after, version, state.holds)
     if isinstance(target.refusal, FolderRefused):
         return replace(intent, objection=NotExported(FOLDER_REFUSED, reason=target.refusal.what))
     if target.refusal is not None:
@@ -215,7 +216,7 @@ def _version_before(export: Export, by: User) -> PromptVersion | None:
     if data is None:
         return None
     try:
-        found = templates_in(pool().read(data, export.path, owner=str(by.pk)))
+        found = held_file(export.holds).texts_in(data, export.path, str(by.pk))
     except (JailError, PromptFileError):
         return None
     if found is None:

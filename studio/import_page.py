@@ -4,13 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from django.utils.translation import gettext as _
+
 from builder.jail import FileProblem
-from builder.variables import KINDS, PromptKind
 from studio.compare_page import Panel
 from studio.comparison import View, template_diff
 from studio.importing import Proposal
 from studio.incoming import FileContent, IncomingFile, TemplateProblem, why_unreadable
 from studio.models import PromptSet
+from studio.models.prompts import TextKind, text_name
+from studio.problems import Problem
 
 PROBLEMS_SHOWN = 100
 SETS_OFFERED = 500
@@ -53,19 +56,27 @@ class ImportPage:
 
     @cached_property
     def panels(self) -> list[Panel]:
-        """The three templates beside those of the newest version; none for a set without one."""
+        """The texts beside those of the newest version; none for a set without one."""
         if self.proposal.latest is None:
             return []
         found: list[Panel] = []
-        for kind in KINDS:
+        for kind in self.proposal.templates.parts if self.proposal.templates else ():
             before = sum(each.shown.text.changes for each in found if each.shown.text)
             found.append(self.panel(kind, before))
         return [each for each in found if each is not None]
 
-    def panel(self, kind: PromptKind, before: int = 0) -> Panel:
-        """One template."""
+    @property
+    def texts(self) -> list[tuple[TextKind, str, str]]:
+        """Kind, name and text of what would come in."""
+        found = self.proposal.templates.parts if self.proposal.templates else {}
+        return [(kind, text_name(kind), text) for kind, text in found.items()]
+
+    def panel(self, kind: TextKind, before: int = 0) -> Panel:
+        """One text."""
         latest, templates = self.proposal.latest, self.proposal.templates
         assert latest is not None and templates is not None
+        if kind not in templates.parts:
+            raise Problem(404, _("There are no such rows."))
         return Panel(template_diff(latest.templates, templates, kind, self.view, before))
 
     @property
@@ -104,6 +115,10 @@ class ImportPage:
     @cached_property
     def offered(self) -> Sequence[PromptSet]:
         """Sets to choose from, those changed last first; the chosen one is always there."""
-        sets = list(PromptSet.objects.filter(archived=False).order_by("-changed_at", "pk")[:SETS_OFFERED])
+        sets = list(
+            PromptSet.objects.filter(archived=False, holds=self.file.holds).order_by("-changed_at", "pk")[
+                :SETS_OFFERED
+            ]
+        )
         chosen = self.prompt_set
         return sets if chosen is None or chosen in sets else [chosen, *sets]

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Literal, get_args
@@ -10,7 +10,7 @@ from typing import Literal, get_args
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from builder.variables import KINDS, PromptKind, field_name
+from builder.variables import KINDS, field_name
 from studio.editor_page import is_changed
 from studio.findings import Finding
 from studio.first_texts import DEFAULTS
@@ -18,7 +18,19 @@ from studio.forms.editor import MOST_CHARACTERS
 from studio.incoming import FileContent, IncomingFile, read_incoming
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.models.drafts import CopyReason, DraftConflict, SentDraft
-from studio.models.prompts import NothingChanged, Origin, Templates, VersionConflict, user_prompts
+from studio.models.prompts import (
+    SYSTEM_FIELD,
+    Holds,
+    NothingChanged,
+    Origin,
+    SystemText,
+    Templates,
+    TextKind,
+    Texts,
+    VersionConflict,
+    text_name,
+    user_prompts,
+)
 from studio.saving import Refused, keep_as_version, shortcomings
 from studio.sets import create_set
 
@@ -61,20 +73,20 @@ class AlreadyKept(Exception):
 
 
 class NotWhole(Exception):
-    """The file cannot be taken over as it is: it is broken, or lacks one of the three templates."""
+    """The file cannot be taken over as it is: it is broken, or lacks one of the texts."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """Where one template comes from; ``line`` is the file's."""
+    """Where one text comes from; ``line`` is the file's."""
 
-    kind: PromptKind
+    kind: TextKind
     source: Literal["file", "latest", "default"]
     line: int | None = None
 
     @property
     def field(self) -> str:
-        return field_name(self.kind)
+        return text_name(self.kind)
 
 
 @dataclass(frozen=True)
@@ -87,7 +99,7 @@ class Proposal:
     """None where it would become a new set."""
     latest: PromptVersion | None
     taken: Sequence[Taken]
-    templates: Templates | None
+    templates: Texts | None
     """None where nothing could come in: the file is broken, or has no template at all."""
     owner: User
 
@@ -122,7 +134,7 @@ class Proposal:
         """
         if self.templates is None or self.is_same or self.content.has_errors:
             return []
-        target = self.prompt_set or PromptSet(dialect=self.dialect)
+        target = self.prompt_set or PromptSet(dialect=self.dialect, holds=self.file.holds)
         return shortcomings(target, self.templates, owner=self.owner)
 
     @property
@@ -138,7 +150,7 @@ class Proposal:
     def can_be_edited(self) -> bool:
         """Whether a draft can hold it."""
         return self.templates is not None and all(
-            len(text) <= MOST_CHARACTERS and "\0" not in text for text in self.templates.by_kind.values()
+            len(text) <= MOST_CHARACTERS and "\0" not in text for text in self.templates.parts.values()
         )
 
 
@@ -148,6 +160,8 @@ def propose(
     """Read a file with a set in view; nothing is stored."""
     content = read_incoming(file, owner=owner)
     latest = prompt_set.latest if prompt_set else None
+    if file.holds == Holds.SYSTEM:
+        return _whole(file, content, prompt_set, latest, owner)
     if latest is None:
         filling = "default"
     taken = [
@@ -158,8 +172,22 @@ def propose(
     if not content.values:
         return Proposal(file, content, prompt_set, latest, [], None, owner)
     rest = user_prompts(latest.templates) if latest and filling == "latest" else DEFAULTS
-    templates = Templates(*(content.values.get(each.field, rest.by_kind[each.kind]) for each in taken))
+    templates = Templates(*(content.values.get(field_name(kind), rest.by_kind[kind]) for kind in KINDS))
     return Proposal(file, content, prompt_set, latest, taken, templates, owner)
+
+
+def _whole(
+    file: IncomingFile,
+    content: FileContent,
+    prompt_set: PromptSet | None,
+    latest: PromptVersion | None,
+    owner: User,
+) -> Proposal:
+    """The file of a system prompt: nothing is left to be filled in."""
+    text = content.values.get(SYSTEM_FIELD)
+    taken = [] if text is None else [Taken("system", "file", content.places[SYSTEM_FIELD])]
+    texts = None if text is None else SystemText(text)
+    return Proposal(file, content, prompt_set, latest, taken, texts, owner)
 
 
 def import_as_version(
@@ -182,7 +210,8 @@ def import_as_version(
             origin=Origin.IMPORTED,
             origin_note=proposal.file.origin_note,
         )
-    if found := shortcomings(PromptSet(dialect=proposal.dialect), proposal.templates, owner=proposal.owner):
+    blank = PromptSet(dialect=proposal.dialect, holds=proposal.file.holds)
+    if found := shortcomings(blank, proposal.templates, owner=proposal.owner):
         raise Refused(found)
     with _one_at_a_time(proposal.owner):
         again = PromptVersion.objects.filter(
@@ -196,7 +225,7 @@ def import_as_version(
         known: PromptVersion | None = again.first()
         if known is not None:
             return known
-        made = create_set(name, tags=(), dialect=proposal.dialect, at=at)
+        made = _new_set(proposal, name, at)
         return made.save_version(
             proposal.templates,
             base=0,
@@ -225,16 +254,20 @@ def import_into_editor(
             base=0,
             prompt_set__name=name,
             prompt_set__created_at__gte=at - _TWICE_WITHIN,
-            **asdict(proposal.templates),
+            **proposal.templates.columns,
         ).select_related("prompt_set")
         if (found := again.first()) is not None:
             return found.prompt_set, None
-        made = create_set(name, tags=(), dialect=proposal.dialect, at=at)
+        made = _new_set(proposal, name, at)
         return _drafted(proposal, proposal.templates, made, base, message, at)
 
 
+def _new_set(proposal: Proposal, name: str, at: datetime) -> PromptSet:
+    return create_set(name, tags=(), dialect=proposal.dialect, at=at, holds=proposal.file.holds)
+
+
 def _drafted(
-    proposal: Proposal, templates: Templates, prompt_set: PromptSet, base: int, message: str, at: datetime
+    proposal: Proposal, templates: Texts, prompt_set: PromptSet, base: int, message: str, at: datetime
 ) -> tuple[PromptSet, DraftCopy | None]:
     person = proposal.owner
     if prompt_set.revision != base:

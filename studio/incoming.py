@@ -1,7 +1,8 @@
-"""A prompt file that somebody hands in: what it says, what is wrong with it, and how it had to be read."""
+"""A file that somebody hands in: what it says, what is wrong with it, and how it had to be read."""
 
 import codecs
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -11,21 +12,24 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.errors import BuilderError, LimitExceeded, PromptFileError
+from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid
 from builder.jail import FileProblem
-from builder.variables import FIELDS, KINDS, PromptKind, field_name
+from builder.system_file import problems_of, unreadable
+from builder.variables import FIELDS, KINDS, field_name
 from builder.workspace_look import peek
 from studio.forms.editor import lines_of
+from studio.held_files import held_file
 from studio.jail import pool
 from studio.language import reader_language
-from studio.models import Workspace
-from studio.workspace_files import locate
+from studio.models import PromptSet, Workspace
+from studio.models.prompts import SYSTEM_FIELD, Holds, TextKind
 from studio.workspace_roots import require_allowed, root_of
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
 LINES_AROUND = 3
 LONGEST_LINE = 300
 _KINDS = {field_name(kind): kind for kind in KINDS}
+_TABLE = re.compile(rb"^[ \t]*\[+[ \t]*(system_prompt|prompt_builder)\b", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -37,6 +41,8 @@ class IncomingFile:
     at: datetime | None
     """When it was last changed or, where nobody knows that, handed in."""
     workspace: Workspace | None = None
+    holds: str = Holds.PROMPTS
+    """Which kind of file it is: sets that hold the same can take it."""
 
     @cached_property
     def sha256(self) -> str:
@@ -63,7 +69,7 @@ class FileLine:
 class TemplateProblem:
     """A problem of one template, by the file's lines and its own."""
 
-    kind: PromptKind
+    kind: TextKind
     problem: FileProblem
 
 
@@ -94,7 +100,8 @@ class FileContent:
 
     @property
     def missing(self) -> list[str]:
-        return [name for name in FIELDS if name not in self.values]
+        """Templates that the file does not have; the file of a system prompt is always whole."""
+        return [] if SYSTEM_FIELD in self.values else [name for name in FIELDS if name not in self.values]
 
     @property
     def has_errors(self) -> bool:
@@ -105,14 +112,23 @@ class NoFile(Exception):
     """A workspace has no prompt file, or none that may be read; the text says why."""
 
 
-def file_of(workspace: Workspace) -> IncomingFile:
-    """The prompt file that MixSeek reads in a workspace, as it is now.
+def uploaded_file(name: str, data: bytes, at: datetime, chosen: PromptSet | None) -> IncomingFile:
+    """A file from a person's machine; its tables tell what it is, and in doubt the set that was chosen."""
+    tables = {found[1] for found in _TABLE.finditer(_as_utf8(data)[0])}
+    is_system = b"system_prompt" in tables or (
+        chosen is not None and chosen.holds == Holds.SYSTEM and b"prompt_builder" not in tables
+    )
+    return IncomingFile(name, data, at, holds=Holds.SYSTEM if is_system else Holds.PROMPTS)
+
+
+def file_of(workspace: Workspace, holds: str = Holds.PROMPTS) -> IncomingFile:
+    """A file of a workspace as it is now: the one that MixSeek reads, or its system prompt's.
 
     Raises ``NoFile``, ``FolderRefused`` for a folder that is not to be looked into, or ``JailError``.
     """
     folder = require_allowed(workspace)
     try:
-        path = locate(folder).path
+        path = held_file(holds).locate(folder).path
         state, _obstacle = peek(path, folder, start=root_of(folder))
     except (LimitExceeded, PromptFileError) as error:
         language = reader_language()
@@ -120,12 +136,15 @@ def file_of(workspace: Workspace) -> IncomingFile:
     name = str(path.relative_to(folder))
     if state.data is None:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
-    return IncomingFile(name, state.data, datetime.fromtimestamp(state.modified_ns / 1e9, UTC), workspace)
+    at = datetime.fromtimestamp(state.modified_ns / 1e9, UTC)
+    return IncomingFile(name, state.data, at, workspace, holds)
 
 
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
     """Read the file in the jail. Raises ``JailError`` where that is not to be had right now."""
     data, encoding = _as_utf8(file.data)
+    if file.holds == Holds.SYSTEM:
+        return _read_system(file.name, data, encoding, str(owner.pk))
     try:
         found = pool().check_file(data, file.name, owner=str(owner.pk))
         if broken := next((each for each in found if each.field is None and each.severity == "error"), None):
@@ -143,6 +162,27 @@ def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
         encoding=encoding,
         crlf=b"\r\n" in data,
         returns=[name for name, text in said.values.items() if "\r" in text],
+    )
+
+
+def _read_system(name: str, data: bytes, encoding: Encoding, owner: str) -> FileContent:
+    try:
+        table = pool().system_table(data, name, owner=owner)
+    except PromptFileInvalid as error:
+        problem = unreadable(error)
+        broken = FileProblem(name, problem.line, None, problem)
+        return FileContent(broken=broken, excerpt=_excerpt(data, problem.line), encoding=encoding)
+    except (LimitExceeded, PromptFileError) as error:
+        return FileContent(error=error, encoding=encoding)
+    return FileContent(
+        values={SYSTEM_FIELD: lines_of(data.decode())},
+        places={SYSTEM_FIELD: 1},
+        problems=[
+            TemplateProblem("system", FileProblem(name, each.line, each.column, each, SYSTEM_FIELD))
+            for each in problems_of(table)
+        ],
+        encoding=encoding,
+        crlf=b"\r\n" in data,
     )
 
 

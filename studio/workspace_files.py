@@ -1,4 +1,4 @@
-"""A workspace's prompt file as it stands: found, read and understood once for each state of the file."""
+"""A workspace's files as they stand: found, read and understood once for each state of a file."""
 
 import os
 import re
@@ -9,6 +9,8 @@ from pathlib import Path
 
 from builder.errors import BuilderError, PromptFileError, PromptFileRefused
 from builder.jail import FileProblem, NamedFile, PromptFile
+from builder.problems import Problem
+from builder.system_file import problems_of as system_problems
 from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
 from builder.workspace_look import peek as peek_below
 from studio.environment import overriding_variables
@@ -35,7 +37,7 @@ class Location:
 
 @dataclass(frozen=True)
 class ReadFile:
-    """A prompt file: its bytes and, where it can be understood, what it says; else ``error`` says why not."""
+    """A file: its bytes and, where it can be understood, what it says; else ``error`` says why not."""
 
     name: str
     """How sentences call it: its path inside the workspace."""
@@ -43,7 +45,10 @@ class ReadFile:
     obstacle: PromptFileError | None = None
     """What would keep an export from replacing the file."""
     content: PromptFile | None = None
+    """Of a prompt file alone."""
     error: BuilderError | None = None
+    problems: tuple[Problem, ...] = ()
+    """Of a system prompt's file alone."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,15 @@ def read(path: Path, folder: Path) -> ReadFile:
         return ReadFile(_shown(path, folder), *_peek(path, folder))
     keep = _settled(identity) and identity[-1][2] <= _LARGEST_KEPT
     return (_read if keep else _read.__wrapped__)(path, folder, identity)
+
+
+def read_system(path: Path, folder: Path) -> ReadFile:
+    """The same for the file of a system prompt, with all that is wrong with it."""
+    identity = _identity(path, folder)
+    if identity is None:
+        return ReadFile(_shown(path, folder), *_peek(path, folder))
+    keep = _settled(identity) and identity[-1][2] <= _LARGEST_KEPT
+    return (_read_system if keep else _read_system.__wrapped__)(path, folder, identity)
 
 
 def problems_of(file: ReadFile) -> tuple[FileProblem, ...]:
@@ -121,6 +135,19 @@ def _read(path: Path, folder: Path, identity: _Identity) -> ReadFile:
         return ReadFile(name, state, obstacle, pool().read(state.data, name))
     except PromptFileError as error:
         return ReadFile(name, state, obstacle, error=error)
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _read_system(path: Path, folder: Path, identity: _Identity) -> ReadFile:
+    name = _shown(path, folder)
+    state, obstacle = _peek(path, folder)
+    if state.data is None:
+        return ReadFile(name, state, obstacle)
+    try:
+        found = system_problems(pool().system_table(state.data, name))
+    except PromptFileError as error:
+        return ReadFile(name, state, obstacle, error=error)
+    return ReadFile(name, state, obstacle, problems=tuple(found))
 
 
 @lru_cache(maxsize=_MOST_KEPT)

@@ -41,12 +41,14 @@ def of_error(error: BuilderError, file: str) -> Health:
     return Health("error", file, error.text(language), error.advice(language), error.line)
 
 
-def health_of(workspace: Workspace, folder: Path, location: Location, file: ReadFile) -> list[Health]:
+def health_of(
+    workspace: Workspace, folder: Path, location: Location, file: ReadFile, *, overridable: bool
+) -> list[Health]:
     """Everything to know about a file that could be looked at, the worst first."""
     found = [
         *([of_error(file.error, file.name)] if file.error else []),
         *_named(folder, location, file),
-        *_overrides(workspace, folder),
+        *(_overrides(workspace, folder) if overridable else ()),
         *_obstacles(location.path, folder, file),
         *_content(file),
     ]

@@ -7,10 +7,11 @@ from datetime import datetime
 from django.utils.translation import gettext as _
 
 from builder.errors import LeaderboardError
-from builder.jail import FileProblem
 from builder.leaderboard import DATABASE_NAME
+from studio.held_files import FoundProblem
 from studio.language import reader_language
 from studio.models import Export, Workspace
+from studio.models.prompts import Holds
 from studio.receipts import newest_of
 from studio.runs import Runs, read_runs
 from studio.stores import store_of
@@ -35,9 +36,11 @@ class WorkspacePage:
     runs: Runs | None
     """None where the folder is not looked at."""
     exports: Sequence[Export]
+    system: PromptFileState | None = None
+    """The system prompt's file, where the workspace has to do with one."""
 
     @property
-    def problems(self) -> Sequence[FileProblem]:
+    def problems(self) -> Sequence[FoundProblem]:
         """What is wrong with the templates; a file that cannot be read at all says so in its health."""
         return self.state.errors[:PROBLEMS_SHOWN]
 
@@ -45,6 +48,7 @@ class WorkspacePage:
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
     """Everything about one workspace; whatever is found on disk is shown, not raised."""
     state, database = state_of(workspace), database_of(workspace, now)
+    system = state_of(workspace, Holds.SYSTEM)
     return WorkspacePage(
         workspace=workspace,
         state=state,
@@ -52,6 +56,7 @@ def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
         health=[*state.health, *_database_health(workspace, database)],
         runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
         exports=newest_of(workspace, NEWEST_EXPORTS, now),
+        system=system if system.is_of_use else None,
     )
 
 

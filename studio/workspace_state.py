@@ -1,4 +1,4 @@
-"""Is a workspace's prompt file in step: which version it holds, and which one it should."""
+"""Is a file of a workspace in step: which version it holds, and which one it should."""
 
 import pwd
 from collections.abc import Iterable, Sequence
@@ -12,14 +12,15 @@ from django.db.models import Max, Q
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, JailError, PromptFileInvalid
-from builder.jail import MISSING_FIELD, FileProblem, PromptFile
+from builder.jail import MISSING_FIELD, PromptFile
 from builder.variables import FIELDS
-from builder.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.workspace_look import ORCHESTRATOR_FILE
 from studio.forms.editor import lines_of
+from studio.held_files import FoundProblem, HeldFile, held_file
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.models.exports import Outcome
-from studio.models.prompts import Templates
-from studio.workspace_files import Location, ReadFile, locate, problems_of, read
+from studio.models.prompts import Holds, Texts
+from studio.workspace_files import Location, ReadFile
 from studio.workspace_health import Health, health_of, of_error, of_refusal
 from studio.workspace_roots import FolderMissing, FolderRefused, require_allowed
 
@@ -28,7 +29,7 @@ Kind = Literal["in_sync", "behind", "edited", "unknown", "missing", "broken", "u
 
 @dataclass(frozen=True)
 class PromptFileState:
-    """A workspace's prompt file at this moment, beside the versions that the studio has."""
+    """One file of a workspace at this moment, beside the versions that the studio has."""
 
     workspace: Workspace
     kind: Kind
@@ -43,31 +44,33 @@ class PromptFileState:
     modified_at: datetime | None = None
     owner: str = ""
     content: PromptFile | None = field(default=None, repr=False)
-    """What the file says, where it can be understood at all."""
+    """What a prompt file says, where it can be understood at all."""
+    templates: Texts | None = field(default=None, repr=False)
+    """What a version would hold, where all of it is there."""
     version: PromptVersion | None = None
-    """The version whose three templates these are: of the set that is followed, else of any."""
+    """The version whose text this is: of the set that is followed, else of any."""
     labels: tuple[Label, ...] = ()
     """Those that point at that version."""
     expected: PromptVersion | None = None
     """Where the label points that the workspace follows."""
     last_export: Export | None = None
     """The newest one that has reached the file."""
-    problems: tuple[FileProblem, ...] = ()
+    problems: tuple[FoundProblem, ...] = ()
     """Of a file that no version equals: errors and warnings by line."""
     error: BuilderError | None = None
     """Why nothing is known about the templates: unreadable, refused, or the jail has stopped."""
     health: tuple[Health, ...] = ()
+    holds: str = Holds.PROMPTS
+    """Which of the workspace's files it is."""
+
+    @property
+    def label(self) -> Label | None:
+        """The one that the workspace follows with this file."""
+        return held_file(self.holds).label_of(self.workspace)
 
     @property
     def size(self) -> int | None:
         return None if self.data is None else len(self.data)
-
-    @property
-    def templates(self) -> Templates | None:
-        """The three texts, where all three are there."""
-        if self.content is None:
-            return None
-        return templates_in(self.content)
 
     @property
     def missing_fields(self) -> tuple[str, ...]:
@@ -77,7 +80,7 @@ class PromptFileState:
         )
 
     @property
-    def errors(self) -> tuple[FileProblem, ...]:
+    def errors(self) -> tuple[FoundProblem, ...]:
         """What keeps MixSeek from using the templates; that one is missing does not, for it has defaults."""
         return _errors_in(self.problems)
 
@@ -85,10 +88,13 @@ class PromptFileState:
     def in_step(self) -> bool:
         """Whether there is nothing to do: what is followed is there, or nothing is followed at all."""
         return self.kind == "in_sync" or (
-            self.workspace.label_id is None
-            and self.kind in ("unknown", "missing")
-            and self.last_export is None
+            self.label is None and self.kind in ("unknown", "missing") and self.last_export is None
         )
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether there is anything to say: a file, one that was written, or a label that is followed."""
+        return self.data is not None or self.label is not None or self.last_export is not None
 
     @property
     def changed_fields(self) -> tuple[str, ...]:
@@ -139,7 +145,7 @@ class PromptFileState:
     @property
     def summary(self) -> str:
         """The state in one sentence."""
-        version, expected, label = self.version, self.expected, self.workspace.label
+        version, expected, label = self.version, self.expected, self.label
         if version is not None:
             holds = {"set": version.prompt_set.name, "number": version.number}
             if label is None or expected is None:
@@ -163,31 +169,40 @@ class PromptFileState:
         sentences: dict[Kind, str] = {
             "edited": _("Somebody has edited the file since the last export: no version has this text."),
             "unknown": _("No version has this text, and the studio has never written here."),
-            "missing": _("There is no prompt file."),
-            "broken": _("MixSeek could not use this file."),
+            "missing": _("There is no system prompt's file.")
+            if self.holds == Holds.SYSTEM
+            else _("There is no prompt file."),
+            "broken": _("This file could not be used.")
+            if self.holds == Holds.SYSTEM
+            else _("MixSeek could not use this file."),
             "unchecked": _("The studio has not read the file."),
         }
         return sentences.get(self.kind, "")
 
 
-def templates_in(content: PromptFile) -> Templates | None:
-    """The three texts of a file, where all three are there, with the line ends that Jinja makes of them."""
-    if any(name not in content.values for name in FIELDS):
-        return None
-    return Templates(*(lines_of(content.values[name]) for name in FIELDS))
+def state_of(workspace: Workspace, holds: str = Holds.PROMPTS) -> PromptFileState:
+    """The state of one file; whatever is found on disk is told, not raised."""
+    return states_of([workspace], holds)[0]
 
 
-def state_of(workspace: Workspace) -> PromptFileState:
-    """The state of one workspace; whatever is found on disk is told, not raised."""
-    return states_of([workspace])[0]
-
-
-def states_of(workspaces: Iterable[Workspace]) -> list[PromptFileState]:
+def states_of(workspaces: Iterable[Workspace], holds: str = Holds.PROMPTS) -> list[PromptFileState]:
     """The states of many, for the price of a few queries; a file that stayed as it was is not read again."""
-    looks = [_look(workspace) for workspace in workspaces]
+    held = held_file(holds)
+    looks = [_look(workspace, held) for workspace in workspaces]
     versions = _Versions([look for look in looks if look.content_hash])
-    exports = _last_exports([look.workspace for look in looks])
+    exports = _last_exports([look.workspace for look in looks], held)
     return [_state(look, versions, exports.get(look.workspace.pk)) for look in looks]
+
+
+def every_state_of(workspaces: Sequence[Workspace]) -> list[PromptFileState]:
+    """Each prompt file's, and after it the system prompt's where the workspace has to do with one."""
+    systems = states_of(workspaces, Holds.SYSTEM)
+    found: list[PromptFileState] = []
+    for state, system in zip(states_of(workspaces), systems, strict=True):
+        found.append(state)
+        if system.is_of_use:
+            found.append(system)
+    return found
 
 
 # --- what is on disk ---------------------------------------------------------------------
@@ -196,6 +211,7 @@ def states_of(workspaces: Iterable[Workspace]) -> list[PromptFileState]:
 @dataclass(frozen=True)
 class _Look:
     workspace: Workspace
+    held: HeldFile
     location: Location
     folder: Path | None = None
     file: ReadFile | None = None
@@ -210,22 +226,29 @@ class _Look:
 
     @cached_property
     def content_hash(self) -> str:
-        """Of the three templates; empty where they are not all there."""
-        found = templates_in(self.file.content) if self.file and self.file.content else None
-        return found.content_hash if found else ""
+        """Of the texts; empty where they are not all there."""
+        return self.texts.content_hash if self.texts else ""
+
+    @cached_property
+    def texts(self) -> Texts | None:
+        return self.held.texts(self.file) if self.file else None
+
+    @property
+    def label(self) -> Label | None:
+        return self.held.label_of(self.workspace)
 
 
-def _look(workspace: Workspace) -> _Look:
-    location = Location(workspace.folder / PROMPT_FILE)
+def _look(workspace: Workspace, held: HeldFile) -> _Look:
+    location = Location(workspace.folder / held.usual)
     try:
         folder = require_allowed(workspace)
     except FolderRefused as refusal:
-        return _Look(workspace, location, refusal=refusal)
+        return _Look(workspace, held, location, refusal=refusal)
     try:
-        location = locate(folder)
-        return _Look(workspace, location, folder, read(location.path, folder))
+        location = held.locate(folder)
+        return _Look(workspace, held, location, folder, held.read(location.path, folder))
     except BuilderError as error:
-        return _Look(workspace, location, folder, error=error)
+        return _Look(workspace, held, location, folder, error=error)
 
 
 # --- what the studio has -----------------------------------------------------------------
@@ -236,7 +259,7 @@ class _Versions:
 
     def __init__(self, looks: Sequence[_Look]) -> None:
         hashes = {look.content_hash for look in looks}
-        followed = {label.prompt_set_id for look in looks if (label := look.workspace.label)}
+        followed = {label.prompt_set_id for look in looks if (label := look.label)}
         matching = PromptVersion.objects.filter(content_hash__in=hashes)
         # The default templates may be version 1 of a thousand sets: the newest will do.
         newest = matching.values("content_hash").annotate(newest=Max("pk")).values_list("newest", flat=True)
@@ -246,7 +269,7 @@ class _Versions:
             .annotate(newest=Max("pk"))
             .values_list("newest", flat=True)
         )
-        wanted = {look.workspace.label.version_id for look in looks if look.workspace.label}
+        wanted = {label.version_id for look in looks if (label := look.label)}
         found = (
             PromptVersion.objects.filter(
                 Q(pk__in=newest) | Q(pk__in=of_followed) | Q(pk__in=wanted, content_hash__in=hashes)
@@ -259,7 +282,7 @@ class _Versions:
 
     def of(self, look: _Look) -> PromptVersion | None:
         equal = [version for version in self._found if version.content_hash == look.content_hash]
-        label = look.workspace.label
+        label = look.label
         if label is not None:
             of_set = [version for version in equal if version.prompt_set_id == label.prompt_set_id]
             pointed_at = [version for version in of_set if version.pk == label.version_id]
@@ -267,9 +290,10 @@ class _Versions:
         return equal[-1] if equal else None
 
 
-def _last_exports(workspaces: Sequence[Workspace]) -> dict[int, Export]:
+def _last_exports(workspaces: Sequence[Workspace], held: HeldFile) -> dict[int, Export]:
     reached = Export.objects.filter(
         workspace__in=[each.pk for each in workspaces],
+        holds=held.holds,
         receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
     )
     newest = reached.values("workspace").annotate(newest=Max("pk")).values_list("newest", flat=True)
@@ -285,13 +309,13 @@ def _last_exports(workspaces: Sequence[Workspace]) -> dict[int, Export]:
 
 
 def _state(look: _Look, versions: _Versions, last_export: Export | None) -> PromptFileState:
-    file, label, location = look.file, look.workspace.label, look.location
+    file, label, location = look.file, look.label, look.location
     version = versions.of(look) if look.content_hash else None
-    problems: tuple[FileProblem, ...] = ()
+    problems: tuple[FoundProblem, ...] = ()
     error = look.error or (file.error if file else None)
-    if version is None and file is not None and file.content is not None:
+    if version is None and file is not None and file.error is None and file.state.data is not None:
         try:
-            problems = problems_of(file)
+            problems = tuple(look.held.problems(file))
         except JailError as stopped:
             error = stopped
     found = file.state if file and file.state.data is not None else None
@@ -306,6 +330,7 @@ def _state(look: _Look, versions: _Versions, last_export: Export | None) -> Prom
         modified_at=datetime.fromtimestamp(found.modified_ns / 1e9, UTC) if found else None,
         owner=_user(found.uid) if found else "",
         content=file.content if file else None,
+        templates=look.texts,
         version=version,
         labels=tuple(version.labels.all()) if version else (),
         expected=label.version if label else None,
@@ -313,17 +338,18 @@ def _state(look: _Look, versions: _Versions, last_export: Export | None) -> Prom
         problems=problems,
         error=error,
         health=tuple(_health(look, error)),
+        holds=look.held.holds,
     )
 
 
 def _kind(
     look: _Look,
     version: PromptVersion | None,
-    problems: Sequence[FileProblem],
+    problems: Sequence[FoundProblem],
     error: BuilderError | None,
     last_export: Export | None,
 ) -> Kind:
-    label = look.workspace.label
+    label = look.label
     if look.refusal is not None:
         return "missing" if isinstance(look.refusal, FolderMissing) else "unchecked"
     if error is not None:
@@ -337,7 +363,7 @@ def _kind(
     return "edited" if last_export is not None else "unknown"
 
 
-def _errors_in(problems: Sequence[FileProblem]) -> tuple[FileProblem, ...]:
+def _errors_in(problems: Sequence[FoundProblem]) -> tuple[FoundProblem, ...]:
     return tuple(each for each in problems if each.severity == "error" and each.code != MISSING_FIELD)
 
 
@@ -346,7 +372,9 @@ def _health(look: _Look, error: BuilderError | None) -> list[Health]:
         return [of_refusal(look.workspace, look.refusal)]
     if look.folder is None or look.file is None:
         return [of_error(error, look.name)] if error else []
-    found = health_of(look.workspace, look.folder, look.location, look.file)
+    found = health_of(
+        look.workspace, look.folder, look.location, look.file, overridable=look.held.overridable
+    )
     return [of_error(error, look.name), *found] if isinstance(error, JailError) else found
 
 

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from studio.forms.compare import OpenedField
 from studio.forms.editor import MESSAGE_LENGTH
 from studio.forms.prompts import LineField
+from studio.models.prompts import Holds
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of a file: what the builder reads."""
@@ -46,8 +47,17 @@ class UploadForm(TargetForm):
         return file
 
 
+class HeldFileField(forms.ChoiceField):
+    """Which of a workspace's files is meant; its prompt file where nobody says."""
+
+    def __init__(self) -> None:
+        super().__init__(choices=Holds, required=False, label=gettext_lazy("File"))
+
+
 class ImportViewForm(TargetForm):
-    """The query of an import's page: for which set, and what of it is unfolded."""
+    """The query of an import's page: of which file, for which set, and what of it is unfolded."""
+
+    file = HeldFileField()
 
     fill = forms.ChoiceField(
         choices=[
@@ -79,4 +89,5 @@ class ImportForm(forms.Form):
 class AdoptForm(TargetForm):
     """One click: the file that the person saw."""
 
+    file = HeldFileField()
     sha256 = forms.RegexField(r"\A[0-9a-f]{64}\Z", label="sha256")

@@ -1,5 +1,6 @@
 """What people say about a workspace: where it is, its name, the dialect it speaks, what it follows."""
 
+from functools import partial
 from typing import Any
 
 from django import forms
@@ -10,14 +11,15 @@ from django.utils.translation import gettext_lazy
 from builder.dialect import DIALECTS
 from studio.forms.prompts import LineField
 from studio.models import Label
+from studio.models.prompts import Holds
 from studio.workspace_roots import LONGEST_PATH, FolderRefused, allowed_folder
 
 
 class LabelField(forms.ChoiceField):
-    """A label of any set, those of archived ones last; or none."""
+    """A label of any set that holds this, those of archived ones last; or none."""
 
-    def __init__(self, **more: Any) -> None:
-        super().__init__(choices=_label_choices, required=False, **more)
+    def __init__(self, holds: str, **more: Any) -> None:
+        super().__init__(choices=partial(_label_choices, holds), required=False, **more)
 
     def clean(self, value: Any) -> Label | None:
         chosen = super().clean(value)
@@ -27,12 +29,10 @@ class LabelField(forms.ChoiceField):
         return found
 
 
-def _label_choices() -> list[tuple[str, Any]]:
-    labels = Label.objects.select_related("prompt_set", "version").order_by(
-        "prompt_set__archived", "prompt_set__name", "name"
-    )
+def _label_choices(holds: str) -> list[tuple[str, Any]]:
+    labels = Label.objects.filter(prompt_set__holds=holds).select_related("prompt_set", "version")
     groups: dict[str, list[tuple[str, str]]] = {}
-    for label in labels:
+    for label in labels.order_by("prompt_set__archived", "prompt_set__name", "name"):
         named = f"{label.prompt_set.name} · {label.name} (v{label.version.number})"
         groups.setdefault(label.prompt_set.name, []).append((str(label.pk), named))
     return [("", _("No label")), *groups.items()]
@@ -42,10 +42,16 @@ class WorkspaceForm(forms.Form):
     """What can be changed about a workspace."""
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
-    label = LabelField(label=gettext_lazy("Follows"))
+    label = LabelField(Holds.PROMPTS, label=gettext_lazy("Follows"))
     dialect = forms.ChoiceField(
         choices=[(name, name) for name in DIALECTS], initial="mixseek", label=gettext_lazy("Dialect")
     )
+
+
+class WorkspaceSettingsForm(WorkspaceForm):
+    """The same of a workspace that is on the list, with what its system prompt follows."""
+
+    system_label = LabelField(Holds.SYSTEM, label=gettext_lazy("System prompt follows"))
 
 
 class NewWorkspaceForm(WorkspaceForm):

@@ -9,6 +9,9 @@ from django.urls import reverse
 from builder.dialect import DIALECTS, MIXSEEK, Dialect
 from studio.models.labels import Label
 
+LABELLED = ("label__prompt_set", "label__version", "system_label__prompt_set", "system_label__version")
+"""What a workspace follows, to be read along with it."""
+
 
 @dataclass(frozen=True)
 class FileFact:
@@ -33,7 +36,7 @@ class WorkspaceFacts:
 
 
 class Workspace(models.Model):
-    """A MixSeek folder: its prompt file, its database, and the label that it follows."""
+    """A MixSeek folder: its files, its database, and the labels that it follows."""
 
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)

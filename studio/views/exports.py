@@ -18,6 +18,7 @@ from studio.exporting import CannotUndo, Order, confirm, require_undoable, store
 from studio.forms import clean_or_refuse
 from studio.forms.exports import ConfirmForm, ExportListForm, OpenedRowsForm, PlanForm, SeenFile, UndoForm
 from studio.models import Export, PromptSet, Workspace
+from studio.models.workspaces import LABELLED
 from studio.people import person_of
 from studio.problems import Problem
 from studio.receipts import listed, with_receipts
@@ -107,7 +108,7 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
     clean = clean_or_refuse(OpenedRowsForm, request.GET)
     opened = [each.rows for each in (*clean["open"], *clean["rows"])]
     diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
-    state = state_of(export.workspace)
+    state = state_of(export.workspace, export.holds)
     context = {
         "export": export,
         "diff": diff,
@@ -164,7 +165,7 @@ def _orders(targets: list[SeenFile], overwrite: list[SeenFile]) -> list[Order]:
     seen = {each.slug: each for each in (*targets, *overwrite)}
     knowingly = {each.slug for each in overwrite}
     workspaces = Workspace.objects.filter(archived=False, slug__in=seen)
-    found = {each.slug: each for each in workspaces.select_related("label__prompt_set", "label__version")}
+    found = {each.slug: each for each in workspaces.select_related(*LABELLED)}
     if missing := seen.keys() - found.keys():
         raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
     return [Order(found[slug], each.sha256, slug in knowingly) for slug, each in seen.items()]

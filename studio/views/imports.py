@@ -1,4 +1,4 @@
-"""Imports: a prompt file, uploaded or out of a workspace, looked at and then made a version."""
+"""Imports: a file, uploaded or out of a workspace, looked at and then made a version."""
 
 from typing import Any
 
@@ -14,6 +14,7 @@ from builder.errors import CoolingDown, JailError
 from studio.comparison import View
 from studio.forms.editor import read_or_refuse
 from studio.forms.imports import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
+from studio.held_files import held_file
 from studio.import_page import SETS_OFFERED, ImportPage
 from studio.importing import (
     AlreadyKept,
@@ -28,8 +29,10 @@ from studio.importing import (
     import_into_editor,
     propose,
 )
-from studio.incoming import IncomingFile, NoFile, file_of
+from studio.incoming import IncomingFile, NoFile, file_of, uploaded_file
 from studio.models import PromptSet, PromptVersion, Upload, Workspace
+from studio.models.prompts import Holds
+from studio.models.workspaces import LABELLED
 from studio.people import person_of
 from studio.problems import Problem
 from studio.sets import reason
@@ -58,22 +61,25 @@ def prompt_import(request: HttpRequest) -> HttpResponse:
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
-    file = IncomingFile(upload.name, bytes(upload.data), upload.at)
+    slug = read_or_refuse(ImportViewForm(request.GET)).cleaned_data["set"]
+    file = uploaded_file(upload.name, bytes(upload.data), upload.at, _chosen(slug) if slug else None)
     return _import(request, file, default=None)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
-    workspace = _workspace(slug)
+    workspace, view = _workspace(slug), read_or_refuse(ImportViewForm(request.GET)).cleaned_data
+    held = held_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else Holds.PROMPTS))
+    label = held.label_of(workspace)
     try:
-        file = file_of(workspace)
+        file = file_of(workspace, held.holds)
     except NoFile as problem:
         messages.error(request, str(problem))
         return redirect(workspace)
     except JailError as error:
         raise _not_now(error) from error
-    return _import(request, file, default=workspace.label.prompt_set if workspace.label else None)
+    return _import(request, file, default=label.prompt_set if label else None)
 
 
 @require_POST
@@ -81,14 +87,19 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
     clean = read_or_refuse(AdoptForm(request.POST)).cleaned_data
-    followed = workspace.label.prompt_set if workspace.label else None
+    held = held_file(clean["file"] or Holds.PROMPTS)
+    label = held.label_of(workspace)
+    followed = label.prompt_set if label else None
+    which = held.holds if held.holds != Holds.PROMPTS else ""
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
         messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
-        return redirect("workspace-import", slug)
-    look = _with_query(reverse("workspace-import", args=[slug]), set=prompt_set.slug)
+        return redirect(_with_query(reverse("workspace-import", args=[slug]), file=which))
+    look = _with_query(reverse("workspace-import", args=[slug]), file=which, set=prompt_set.slug)
+    if prompt_set.holds != held.holds:
+        return redirect(look)
     try:
-        file = file_of(workspace)
+        file = file_of(workspace, held.holds)
         message = _("Adopt what was edited in %(workspace)s") % {"workspace": workspace.name}
         version = adopt(
             file, prompt_set, seen=clean["sha256"], message=message, by=person_of(request), at=now
@@ -131,6 +142,10 @@ def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
 def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | None) -> HttpResponse:
     view = read_or_refuse(ImportViewForm(request.GET)).cleaned_data
     prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
+    if prompt_set is not None and prompt_set.holds != file.holds:
+        said = _("«%(set)s» holds another kind of file than this one: choose another set, or make a new one.")
+        messages.warning(request, said % {"set": prompt_set.name})
+        prompt_set = None
     try:
         proposal = propose(file, prompt_set, view["fill"] or "latest", owner=person_of(request))
         page = ImportPage(proposal, _view(view))
@@ -259,7 +274,7 @@ def _view(clean: dict[str, Any]) -> View:
 
 
 def _workspace(slug: str) -> Workspace:
-    found: Workspace = get_object_or_404(Workspace.objects.select_related("label__prompt_set"), slug=slug)
+    found: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return found
 
 

@@ -65,7 +65,8 @@ def _remove(request: HttpRequest, prompt_set: PromptSet, name: str, note: str) -
     try:
         Label.objects.remove(label, by=person_of(request), at=timezone.now(), note=note)
     except LabelInUse as error:
-        followers = ", ".join(str(workspace) for workspace in label.workspaces.all())
+        following = [*label.workspaces.all(), *label.system_workspaces.all()]
+        followers = ", ".join(map(str, following))
         raise Problem(
             409,
             _("Workspaces follow %(label)s: %(workspaces)s.") % {"label": name, "workspaces": followers},

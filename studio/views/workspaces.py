@@ -15,20 +15,19 @@ from studio.forms.prompts import ArchiveForm
 from studio.forms.workspaces import (
     NewWorkspaceForm,
     NewWorkspaceQuery,
-    WorkspaceForm,
     WorkspaceListForm,
     WorkspacePreviewForm,
+    WorkspaceSettingsForm,
 )
 from studio.live import take_marks
 from studio.models import Workspace
+from studio.models.workspaces import LABELLED
 from studio.people import person_of
 from studio.registering import AlreadyRegistered, register
 from studio.workspace_candidates import offered, scan
 from studio.workspace_glance import glances, mark_of, seconds_to_next
 from studio.workspace_page import detail_page
 from studio.workspace_preview import preview_of
-
-LABELLED = ("label__prompt_set", "label__version")
 
 
 @require_safe
@@ -106,15 +105,23 @@ def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Name, dialect and the label that is followed; the address stays, so that links go on working."""
+    """Name, dialect and the labels that are followed; the address stays, so that links go on working."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
-    stored = {"name": workspace.name, "dialect": workspace.dialect, "label": workspace.label_id}
-    form = WorkspaceForm(request.POST if request.method == "POST" else None, initial=stored)
+    stored = {
+        "name": workspace.name,
+        "dialect": workspace.dialect,
+        "label": workspace.label_id,
+        "system_label": workspace.system_label_id,
+    }
+    form = WorkspaceSettingsForm(request.POST if request.method == "POST" else None, initial=stored)
     if not form.is_valid():
         return _form_page(request, "workspaces/settings.html", {"form": form, "workspace": workspace})
     clean = form.cleaned_data
     Workspace.objects.filter(pk=workspace.pk).update(
-        name=clean["name"], dialect=clean["dialect"], label=clean["label"]
+        name=clean["name"],
+        dialect=clean["dialect"],
+        label=clean["label"],
+        system_label=clean["system_label"],
     )
     messages.success(request, _("The settings are saved."))
     return redirect(workspace)

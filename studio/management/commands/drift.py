@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from studio.drift import FORMATS, UnknownWorkspace, chosen
 from studio.reconciling import reconcile
-from studio.workspace_state import states_of
+from studio.workspace_state import every_state_of
 
 
 class Command(BaseCommand):
@@ -40,7 +40,7 @@ class Command(BaseCommand):
         try:
             # What a crash left open is settled first: whether a file was edited depends on its last export.
             reconcile(timezone.now())
-            states = states_of(chosen(options["workspaces"]))
+            states = every_state_of(chosen(options["workspaces"]))
         except UnknownWorkspace as error:
             raise CommandError(str(error), returncode=2) from error
         except DatabaseError as error:

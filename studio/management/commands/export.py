@@ -19,6 +19,7 @@ from studio.exporting import Order, confirm, reconcile
 from studio.models import Export, PromptSet, PromptVersion, Workspace
 from studio.models.exports import Outcome
 from studio.models.signin import OPERATOR
+from studio.models.workspaces import LABELLED
 from studio.problems import Problem
 from studio.receipts import listed, with_receipts
 from studio.registering import register, same_folder
@@ -35,7 +36,7 @@ class Command(BaseCommand):
     """Export a version from the command line, as the pages do: with the same checks and receipts."""
 
     help = (
-        "Write a version's templates into workspaces. Exits with 0 where each file holds the version now, "
+        "Write a version into workspaces. Exits with 0 where each file holds the version now, "
         "1 where one was not written, 2 for arguments that name nothing."
     )
 
@@ -169,7 +170,7 @@ def _workspace(path: str, now: datetime, *, keep: bool) -> Workspace:
     """The workspace of that folder; one that is not registered is, where the roots allow it."""
     folder = allowed_folder(str(Path(path).expanduser().absolute()) if path else path)
     known = same_folder(folder)
-    labelled = Workspace.objects.select_related("label__prompt_set", "label__version")
+    labelled = Workspace.objects.select_related(*LABELLED)
     if known is not None and not known.archived:
         return labelled.get(pk=known.pk)
     if not keep:
