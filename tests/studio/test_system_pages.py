@@ -105,6 +105,9 @@ def test_odd_folders_are_told_and_never_an_error(
     put(folder, "skills/colon/SKILL.md", "---\nname: colon\ndescription: Use when: always & <b>\n---\n")
     put(folder, "skills/none/SKILL.md", "no front matter")
     os.mkfifo(folder / "skills" / "pdf" / "pipe")
+    put(folder, "HEARTBEAT.md", "</code></pre><script>alert(1)</script>\r\n\x1b[31m\u202e")
+    assert "<script>alert" not in signed_in.get(URL).content.decode()
+    assert "<script>alert" not in signed_in.get(f"{URL}compare/").content.decode()
     shown = page(signed_in)
     assert "SECRET" not in shown
     assert "leads out of the workspace" in shown and "leads back to itself" in shown
@@ -118,8 +121,9 @@ def test_a_folder_that_is_gone_or_left_the_roots_shows_nothing_kept(
     signed_in: Client, workspace: Workspace
 ) -> None:
     page(signed_in)
+    kept = dict(SystemBuild.objects.values_list("mode", "pk"))
     Workspace.objects.update(path="/etc")
-    for path in ("", "compare/", f"compare/?from={SystemBuild.objects.first().pk}&to=now/full"):  # type: ignore[union-attr]
+    for path in ("", "compare/", f"compare/?from={kept['full']}&to={kept['minimal']}"):
         shown = page(signed_in, path)
         assert "not below a folder" in shown and "This is the soul" not in shown
     Workspace.objects.update(path=str(workspace.folder / "gone"))
@@ -190,7 +194,7 @@ def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, w
     common, found, _ = old.prompt.text.partition("## HEARTBEAT.md\n\nThis is ")
     assert f'value="{len((common + found).encode())}"' in shown
     assert "<del>the heartbeat" in shown and "<ins>something else: 別." in shown
-    assert '<tr class="changed"' in shown
+    assert '<tr class="changed"' in shown and 'href="/models/"' in shown
 
 
 def test_any_two_builds_are_compared_and_rows_come_alone(signed_in: Client, workspace: Workspace) -> None:
@@ -209,9 +213,11 @@ def test_yesterdays_build_is_what_a_comparison_begins_with(workspace: Workspace)
     row = {"mode": "full", "built": {}}
     for sha256, hours in (("old", 40), ("yesterday", 20), ("today", 1)):
         workspace.system_builds.create(sha256=sha256, at=NOW - timedelta(hours=hours), **row)
-    found = build_before(workspace, "full", "today", NOW)
+    found = build_before(workspace, "full", "now", NOW)
     assert found is not None and found.sha256 == "yesterday"
     workspace.system_builds.filter(at__lt=NOW - timedelta(hours=2)).delete()
+    found = build_before(workspace, "full", "now", NOW)
+    assert found is not None and found.sha256 == "today"
     assert build_before(workspace, "full", "today", NOW) is None
 
 
