@@ -11,11 +11,13 @@ from django.test import Client
 
 from builder.built_prompt import BuiltPrompt
 from builder.cache_minimums import CACHE_MINIMUMS
-from studio.models import LanguageModel, SystemBuild, Workspace
+from studio.models import Label, LanguageModel, PromptSet, SystemBuild, Workspace
+from studio.models.prompts import Holds
 from studio.system_builds import LONGEST_KEPT, MOST_KEPT, build_before, keep
 from studio.system_comparison import cache_minimums
 from studio.system_prompts import build_now
 from tests.studio.clock import NOW
+from tests.studio.editing import make_set
 
 SKILL = "---\nname: pdf\ndescription: Fill forms\n---\n" + "Fill in each field, one by one. " * 100
 URL = "/workspaces/mine/system/"
@@ -231,3 +233,17 @@ def test_minimums_are_the_studios_own_where_it_has_any(db: None) -> None:
     LanguageModel.objects.create(name="no cache", provider="P", as_of=NOW.date())
     (only,) = cache_minimums()
     assert (only.models, only.tokens, only.step, only.as_of) == ("one, two", 2048, 64, NOW.date())
+
+
+def test_the_page_leads_to_where_the_settings_are_written(
+    signed_in: Client, workspace: Workspace, person: User
+) -> None:
+    make_set(person)
+    PromptSet.objects.update(holds=Holds.SYSTEM, name="Agents <b>")
+    written = PromptSet.objects.get()
+    link = f'<a href="{written.get_absolute_url()}">Agents <b></a>'
+    assert f"Settings are written and versioned in: {link}" in page(signed_in)
+    version = written.versions.get()
+    label = Label.objects.create(prompt_set=written, name="live", version=version, moved_at=NOW)
+    Workspace.objects.update(system_label=label)
+    assert f"The settings follow {link}" in page(signed_in)
