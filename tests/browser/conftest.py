@@ -28,11 +28,12 @@ from pytest_django.plugin import DjangoDbBlocker
 from studio.demo import load_demo
 from studio.model_table import add_missing
 from studio.models.signin import issue_link_token
+from tests.browser.patience import PATIENCE
 from tests.browser.readiness import act_when_ready
+from tests.browser.traffic import Traffic
 from tests.chromium import ARGUMENTS, find_chromium
 
-# Several browsers, servers and jails share the cores; what is right is right a moment later, too.
-expect.set_options(timeout=10_000)
+expect.set_options(timeout=PATIENCE)
 
 
 @dataclass
@@ -87,8 +88,13 @@ def db(browser: Browser, django_db_blocker: DjangoDbBlocker) -> Iterator[None]:
         call_command("flush", interactive=False, verbosity=0)
 
 
+@pytest.fixture(scope="session")
+def traffic() -> Traffic:
+    return Traffic()
+
+
 @pytest.fixture(scope="module")
-def server(db: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server(db: None, traffic: Traffic, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a studio with the demo, for the tests of a module."""
     load_demo(tmp_path_factory.getbasetemp() / "browser-demo")
     add_missing()  # what a new studio has, and the module before took away
@@ -106,16 +112,23 @@ def watch() -> Iterator[Watch]:
 
 
 @pytest.fixture
-def context(browser: Browser, server: str, watch: Watch) -> Iterator[BrowserContext]:
+def context(browser: Browser, server: str, traffic: Traffic, watch: Watch) -> Iterator[BrowserContext]:
     """A fresh browser profile that speaks English."""
     made = browser.new_context(
-        base_url=server, viewport={"width": 1280, "height": 800}, locale="en-US", color_scheme="light"
+        base_url=server,
+        viewport={"width": 1280, "height": 800},
+        locale="en-US",
+        color_scheme="light",
+        reduced_motion="reduce",  # a colour is looked at when it is there, not on its way
     )
-    made.set_default_timeout(8_000)
+    made.set_default_timeout(PATIENCE)
     made.on("page", act_when_ready)
     watch.attach(made)
     yield made
+    # An editor sends its draft when it is left: signed out, that does not reach the next test's.
+    made.clear_cookies(name="studio-session")
     made.close()
+    traffic.wait_for_silence(PATIENCE / 1000)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from studio.models import Draft, DraftCopy
+from tests.browser.patience import eventually
 from tests.browser.readiness import READY, press
 
 SLUG = "research-team"
@@ -58,9 +59,14 @@ class EditorPage:
         """What the form would send."""
         return self.page.locator(f"textarea[name={field}]").input_value()
 
-    def stored(self) -> str:
-        """The team's template as the server has it."""
-        return Draft.objects.get(prompt_set__slug=SLUG).team_user_prompt
+    def expect_text(self, text: str, field: str = "team_user_prompt") -> None:
+        """The form would send this."""
+        expect(self.page.locator(f"textarea[name={field}]")).to_have_value(text)
+
+    def stored(self) -> str | None:
+        """The team's template as the server has it, if it has a draft."""
+        texts = Draft.objects.filter(prompt_set__slug=SLUG).values_list("team_user_prompt", flat=True)
+        return texts.first()
 
     def press(self, *keys: str) -> None:
         press(self.page, *keys)
@@ -83,11 +89,7 @@ class EditorPage:
 
     def expect_kept_text(self, text: str) -> None:
         """The server has this very text, or gets it in a moment."""
-        for _ in range(50):
-            if self.stored() == text:
-                break
-            self.page.wait_for_timeout(100)
-        assert self.stored() == text
+        eventually(self.page, self.stored, text)
 
     def save(self, message: str) -> None:
         self.page.get_by_label("Message").fill(message)

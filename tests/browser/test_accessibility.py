@@ -2,7 +2,7 @@
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Watch
 from tests.browser.readiness import wait_until_ready
@@ -60,7 +60,9 @@ PAGES = {
 
 
 def findings(page: Page) -> list[str]:
+    """What axe says about the page, once it has stopped changing by itself."""
     wait_until_ready(page)
+    expect(page.locator(".htmx-request")).to_have_count(0)
     violations = Axe().run(page).response["violations"]
     return [f"{page.url} {each['id']}: {each['nodes'][0]['html']}" for each in violations]
 
@@ -114,5 +116,5 @@ def test_no_page_scrolls_sideways(page: Page, watch: Watch, width: int) -> None:
 def test_paper_shows_the_content_alone(page: Page) -> None:
     page.goto("/prompts/research-team/versions/4/")
     page.emulate_media(media="print", color_scheme="dark")
-    assert not page.get_by_role("navigation", name="Main").is_visible()
-    assert page.get_by_role("heading", level=1).is_visible()
+    expect(page.get_by_role("navigation", name="Main")).to_be_hidden()
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -1,6 +1,7 @@
 """Sample contexts in a browser: rows that come and go, problems with the focus, two people on one context."""
 
 import json
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -72,7 +73,8 @@ def test_round_five_is_made_by_form_and_shown_in_the_editor(page: Page) -> None:
     page.locator("main").get_by_role("button", name="Save the context").last.click()
     expect_round_five(page, "Third of four")
     page.get_by_role("link", name="Round 5").first.click()
-    expect(page.locator("main")).to_contain_text("Count the stars")
+    expect(page).to_have_url(re.compile(r"/edit/\?.*round=5"))
+    expect(page.locator("#preview")).to_contain_text("Count the stars")
 
 
 def test_round_five_is_made_without_javascript_too(plain: Page) -> None:
@@ -172,6 +174,7 @@ def test_the_list_is_narrowed_to_what_a_set_uses(page: Page) -> None:
     page.get_by_label("Used by").select_option(index=1)
     chosen = page.get_by_label("Used by").locator("option:checked").inner_text()
     page.locator("button.primary").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Only for research")
     page.goto("/contexts/")
     page.get_by_label("Used by").select_option("shared")
     expect(page.get_by_role("link", name="Only for research")).to_have_count(0)

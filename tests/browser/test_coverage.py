@@ -7,6 +7,7 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from studio.models import PromptSet, SampleContext
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
+from tests.browser.patience import eventually
 from tests.browser.test_accessibility import findings
 from tests.studio.editing import make_context
 
@@ -29,6 +30,11 @@ def switch(editor: EditorPage) -> Locator:
     return editor.page.locator("[data-coverage]")
 
 
+def top(element: Locator) -> float:
+    box = element.bounding_box()
+    return box["y"] if box else float("nan")
+
+
 def come_back(page: Page) -> None:
     """From another tab of the browser."""
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
@@ -42,9 +48,8 @@ def test_a_line_is_hatched_until_a_context_reaches_it(editor: EditorPage) -> Non
     expect(switch(editor)).to_have_text("1 line not reached")
     expect(switch(editor)).to_have_attribute("title", "No sample context reaches these lines: 3")
     # The hatching stands on the line that it is about.
-    line = editor.page.locator(".cm-line:visible", has_text=re.compile("^late$")).bounding_box()
-    mark = marks(editor).bounding_box()
-    assert line and mark and abs(line["y"] - mark["y"]) < 3
+    line = editor.page.locator(".cm-line:visible", has_text=re.compile("^late$"))
+    eventually(editor.page, lambda: abs(top(line) - top(marks(editor))) < 3, True)
     assert findings(editor.page) == []
     make_context("seventh", rounds=7, prompt_set=PromptSet.objects.get(slug=SLUG))
     come_back(editor.page)
@@ -88,16 +93,14 @@ def test_switched_off_it_stays_off_and_asks_nothing(editor: EditorPage) -> None:
 
 def test_previews_do_not_wait_for_it(editor: EditorPage) -> None:
     """However long the answer takes, typing and previews go on; then the newest text is asked about."""
+    expect(switch(editor)).to_have_text("Every line reached")  # the question that the page itself asks
     held: list[Route] = []
     editor.page.route("**/coverage/", lambda route: route.fallback() if held else held.append(route))
     asked: list[Request] = []
     editor.page.on("request", lambda request: asked.append(request) if "/coverage/" in request.url else None)
     editor.write(LATE)
     expect(editor.prompt).not_to_contain_text("late")
-    for _ in range(30):
-        if held:
-            break
-        editor.page.wait_for_timeout(100)
+    eventually(editor.page, lambda: len(held), 1)
     editor.press("Control+Home")
     editor.page.keyboard.type("above\n")
     expect(editor.prompt).to_contain_text("above")

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 from studio.models import DraftCopy, PromptSet
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
+from tests.browser.patience import eventually
 from tests.studio_process import Studio
 
 
@@ -64,7 +65,8 @@ def test_a_message_is_part_of_the_draft(editor: EditorPage) -> None:
 
 def test_a_message_without_a_change_is_kept_too(editor: EditorPage) -> None:
     editor.save("what I am about to do")
-    expect(editor.state).to_contain_text("Nothing changed since v5")
+    newest = PromptSet.objects.get(slug=SLUG).revision
+    expect(editor.state).to_contain_text(f"Nothing changed since v{newest}")
     expect(editor.page.get_by_label("Message")).to_have_value("what I am about to do")
     editor.page.reload()
     expect(editor.page.get_by_label("Message")).to_have_value("what I am about to do")
@@ -90,7 +92,7 @@ def test_one_line_edited_in_two_tabs_keeps_both_texts(
     expect(other.page.locator(".three-way")).to_contain_text("and more of it")
     other.page.get_by_role("button", name="Make this my draft").click()
     other.wait_until_ready()
-    assert other.text() == ("the line, from the second tab\nand more of it\nthe line, from the first tab\n")
+    other.expect_text("the line, from the second tab\nand more of it\nthe line, from the first tab\n")
 
 
 def test_what_is_typed_while_a_save_is_under_way_survives_leaving(editor: EditorPage) -> None:
@@ -123,6 +125,7 @@ def test_what_is_typed_while_a_save_meets_a_newer_version_is_kept(editor: Editor
         newer, base=newest.number, message="meanwhile", author=newest.author, at=newest.created_at
     )
     editor.type_at_end(", and more")
+    eventually(editor.page, lambda: len(held), 1)
     held[0].continue_()
     expect(editor.page.locator(".three-way").first).to_be_visible()
     expect(editor.page.locator(".three-way").first).to_contain_text("mine, and more")

@@ -41,23 +41,25 @@ def newest() -> str:
 def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(
     page: Page, server: str
 ) -> None:
+    number = PromptSet.objects.get(slug=SLUG).revision
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="Edit", exact=True).click()
-    editor = EditorPage(page, page.url)
+    expect(page).to_have_url(re.compile(EDIT))
+    editor = EditorPage(page, EDIT)
     editor.type_at_end("Answer briefly.")
     expect(editor.prompt).to_contain_text("Answer briefly.")
-    expect(page.locator("#changes summary")).to_contain_text("Since v5")
+    expect(page.locator("#changes summary")).to_contain_text(f"Since v{number}")
     editor.save("Ask for short answers")
-    expect(editor.state).to_have_text("Saved as v6.")
+    expect(editor.state).to_have_text(f"Saved as v{number + 1}.")
     expect(page.get_by_label("Message")).to_have_value("")
-    expect(page.locator(".page-facts")).to_contain_text("from v6")
+    expect(page.locator(".page-facts")).to_contain_text(f"from v{number + 1}")
     assert newest().endswith("Answer briefly.")
     # The page goes on: what is written next starts from the version just saved.
     editor.type_at_end(" In English.")
     editor.save("Say the language")
-    expect(page.get_by_text("Saved as v7.")).to_be_visible()
-    page.get_by_role("link", name="Compare with v6").click()
-    expect(page).to_have_url(f"{server}/prompts/{SLUG}/compare/6...7")
+    expect(page.get_by_text(f"Saved as v{number + 2}.")).to_be_visible()
+    page.get_by_role("link", name=f"Compare with v{number + 1}").click()
+    expect(page).to_have_url(f"{server}/prompts/{SLUG}/compare/{number + 1}...{number + 2}")
     page.get_by_role("link", name="調査チーム").first.click()
     expect(page.get_by_text("Ask for short answers")).to_be_visible()
     expect(page.get_by_text("Say the language")).to_be_visible()
@@ -125,7 +127,7 @@ def test_somebody_was_faster_both_texts_are_kept(page: Page, watch: Watch) -> No
     expect(page.get_by_role("heading", level=1)).to_have_text("Somebody was faster")
     page.get_by_role("button", name="Make this my draft").click()
     editor.wait_until_ready()
-    assert editor.text() == "my line\ntheir line\n"
+    editor.expect_text("my line\ntheir line\n")
 
 
 def test_all_of_it_without_javascript(plain: Page, watch: Watch) -> None:
@@ -157,6 +159,7 @@ def test_all_of_it_without_javascript(plain: Page, watch: Watch) -> None:
     expect(other.locator(".three-way")).to_contain_text("# Another")
     expect(other.locator(".three-way")).to_contain_text("# Round {{ round_number }}")
     other.get_by_role("button", name="Make this my draft").click()
+    expect(other).to_have_url(re.compile(EDIT))
     kept = other.get_by_label("team_user_prompt").input_value()
     assert "# Another\n" in kept and "# Round {{ round_number }}\n" in kept
     assert Draft.objects.get(prompt_set__slug=SLUG).team_user_prompt == kept

@@ -41,8 +41,7 @@ def test_rows_are_walked_and_opened(page: Page, server: str) -> None:
     expect(links.nth(1)).to_be_focused()
     press(page, "j")
     expect(links.nth(1)).to_be_focused()
-    press(page, "k")
-    press(page, "Enter")
+    press(page, "k", "Enter")
     expect(page).to_have_url(f"{server}/prompts/research-team/")
 
 

@@ -1,5 +1,6 @@
 """What does each version change, and where? From the set to the matrix, to the comparison behind a cell."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import studio.matrix
 from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
+from tests.browser.patience import eventually
 from tests.browser.readiness import press
 
 MATRIX = "/prompts/research-team/matrix/"
@@ -50,6 +52,7 @@ def test_rows_come_one_by_one_and_cells_lead_to_the_comparison(page: Page, serve
     expect(page.locator("#team .panel-head")).to_contain_text("Round 5, first place, round 3")
     press(page, "m")
     expect(page).to_have_url(f"{server}{MATRIX}?baseline=4&versions=5")
+    expect(page.locator("[data-pending]")).to_have_count(0)
 
 
 def test_versions_and_the_baseline_are_chosen(page: Page, server: str) -> None:
@@ -66,6 +69,7 @@ def test_versions_and_the_baseline_are_chosen(page: Page, server: str) -> None:
     expect(page.locator("tbody tr").first).to_have_attribute("id", "row-3")
     expect(page.locator("#row-4 .label")).to_have_text("production")
     page.get_by_role("link", name="Evaluator").click()
+    expect(page).to_have_url(re.compile("kind=evaluator"))
     expect(page.get_by_text("All rows are there.")).to_be_visible()
     page.locator("#row-1").hover()
     page.locator("#row-1").get_by_role("link", name="As baseline").click()
@@ -79,6 +83,7 @@ def test_it_can_be_stopped_and_a_row_that_failed_asked_again(page: Page, watch: 
     page.goto(MATRIX)
     expect(page.locator("#row-5 td.cell")).to_have_count(7)
     expect(page.get_by_text("2 of 5 rows")).to_be_visible()
+    eventually(page, lambda: len(held), 1)
     page.get_by_role("button", name="Stop").click()
     again = '<a href="#" hx-get="?baseline=4&row=3" hx-target="closest tr" hx-swap="outerHTML">Ask again</a>'
     refused = f'<tr id="row-3" data-failed><th scope="row">v3</th><td>Busy {again}</td></tr>'

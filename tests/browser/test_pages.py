@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.clipboard import copied
 from tests.browser.conftest import Watch
 
 
@@ -28,28 +29,23 @@ def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: st
 
 
 def test_a_template_is_copied_to_the_letter(page: Page) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/prompts/research-team/versions/5/")
-    page.locator("#team").get_by_role("button", name="Copy").click()
-    expect(page.get_by_role("status")).to_have_text("Copied")
-    copied = page.evaluate("navigator.clipboard.readText()")
-    assert copied.startswith("---\n現在日時: {{ current_datetime }}\n---\n\n# ユーザ")
-    assert copied.endswith("{%- endif %}\n")
+    text = copied(page.locator("#team").get_by_role("button", name="Copy"))
+    assert text.startswith("---\n現在日時: {{ current_datetime }}\n---\n\n# ユーザ")
+    assert text.endswith("{%- endif %}\n")
 
 
 def test_a_short_id_copies_all_of_it(page: Page) -> None:
-    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.goto("/prompts/research-team/versions/5/")
-    page.get_by_role("button", name=re.compile("Copy [0-9a-f]{64}")).click()
-    expect(page.get_by_role("status")).to_have_text("Copied")
-    assert re.fullmatch("[0-9a-f]{64}", page.evaluate("navigator.clipboard.readText()"))
+    text = copied(page.get_by_role("button", name=re.compile("Copy [0-9a-f]{64}")))
+    assert re.fullmatch("[0-9a-f]{64}", text)
 
 
 def test_times_are_relative_with_the_exact_one_on_hover(page: Page) -> None:
     page.goto("/prompts/research-team/")
     newest = page.locator("tbody time").first
     expect(newest).to_have_text("1 day ago")
-    assert re.search(r"\d{4} at \d", newest.get_attribute("title") or "")
+    expect(newest).to_have_attribute("title", re.compile(r"\d{4} at \d"))
 
 
 def test_text_that_looks_like_markup_stays_text(page: Page) -> None:

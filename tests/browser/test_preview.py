@@ -1,6 +1,7 @@
 """The preview moves with the text, the context and the round, and never stands in the way of typing."""
 
 import re
+from datetime import datetime, timedelta
 
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
@@ -9,6 +10,7 @@ from studio.jail import pool
 from studio.models import SampleContext
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, EditorPage, forget_drafts
+from tests.browser.patience import eventually
 from tests.browser.readiness import press
 
 # It passes the gate and runs until a limit ends it.
@@ -52,7 +54,7 @@ def test_one_click_and_one_key_go_to_the_next_round(editor: EditorPage) -> None:
     editor.press("Alt+r")
     expect(editor.prompt).to_have_text("Round 4")
     expect(editor.content).to_be_focused()
-    assert editor.text() == "Round {{ round_number }}"
+    editor.expect_text("Round {{ round_number }}")
 
 
 def test_another_context_shows_at_once_and_stays_in_the_address(editor: EditorPage) -> None:
@@ -66,7 +68,11 @@ def test_a_burst_of_keys_sends_one_preview_with_one_template(editor: EditorPage)
     editor.write("about ")
     expect(editor.prompt).to_have_text("about")
     sent = previews(editor.page)
+    # However slow the machine: no time goes by between the keys.
+    editor.page.clock.install()
+    editor.page.clock.pause_at(datetime.now() + timedelta(minutes=1))
     editor.page.keyboard.type("twelve words")
+    editor.page.clock.resume()
     expect(editor.prompt).to_have_text("about twelve words")
     assert len(sent) == 1
     assert "team_user_prompt=about%20twelve%20words" in sent[0] and "judgment_user_prompt" not in sent[0]
@@ -86,7 +92,7 @@ def test_typing_goes_on_while_a_slow_preview_is_under_way(editor: EditorPage) ->
         editor.write(SLOW)
     editor.press("Control+a")
     editor.page.keyboard.type("Round {{ round_number }}, quickly")
-    assert editor.text() == "Round {{ round_number }}, quickly"
+    editor.expect_text("Round {{ round_number }}, quickly")
     expect(editor.prompt).to_have_text("Round 2, quickly")
     expect(editor.errors).to_have_count(0)
 
@@ -117,7 +123,7 @@ def test_the_reader_keeps_their_place_in_a_long_prompt(editor: EditorPage) -> No
     editor.prompt.evaluate("each => each.scrollTop = 900")
     editor.type_at_end("the end")
     expect(editor.prompt).to_contain_text("the end")
-    assert editor.prompt.evaluate("each => each.scrollTop") == 900
+    eventually(editor.page, lambda: editor.prompt.evaluate("each => each.scrollTop"), 900)
 
 
 def test_a_context_deleted_meanwhile_ends_no_preview_and_no_save(page: Page, watch: Watch) -> None:

@@ -1,5 +1,6 @@
 """Watching a run: ranking and chart move while MixSeek writes, and MixSeek does not notice."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -9,12 +10,13 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from studio.models import Workspace
 from studio.models.signin import issue_link_token
 from tests.browser import live_run
 from tests.browser.conftest import Watch
+from tests.browser.patience import eventually
 from tests.browser.test_accessibility import findings
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +36,8 @@ class Writer:
         self.process.stdin.flush()
 
 
-@pytest.fixture
+# Of every test, so that a page that still watches the run is closed before the run is gone.
+@pytest.fixture(autouse=True)
 def writer(server: str, tmp_path: Path) -> Iterator[Writer]:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.browser.live_run", str(tmp_path)],
@@ -54,15 +57,15 @@ def writer(server: str, tmp_path: Path) -> Iterator[Writer]:
     process.communicate()
 
 
-def leader(page: Page) -> str:
-    return page.locator("#run-ranking .row-link").first.inner_text()
+def leader(page: Page) -> Locator:
+    return page.locator("#run-ranking .row-link").first
 
 
 def test_watch_a_run_from_its_second_round_to_its_end(page: Page, writer: Writer) -> None:
     page.goto("/workspaces/watched/runs/")
     expect(page.get_by_text("Running", exact=True).last).to_be_visible()
     page.locator("a.row-link").click()
-    expect(page.locator("#run-ranking .row-link").first).to_have_text("Alpha")
+    expect(leader(page)).to_have_text("Alpha")
     expect(page.locator("#live")).to_contain_text("Running for")
     expect(page.locator("#run-progress")).to_contain_text("1 of 9")
     expect(page.locator("#run-scores .series circle")).to_have_count(1)
@@ -71,7 +74,7 @@ def test_watch_a_run_from_its_second_round_to_its_end(page: Page, writer: Writer
     page.evaluate("window.scrollTo(0, 120)")
     page.evaluate("window.here = true")
     writer.say("round")
-    expect(page.locator("#run-ranking .row-link").first).to_have_text("深掘り班", timeout=WAIT)
+    expect(leader(page)).to_have_text("深掘り班", timeout=WAIT)
     expect(page.locator("#run-scores .series circle")).to_have_count(2)
     expect(page.get_by_role("columnheader", name="Round 2")).to_be_visible()
     expect(page.locator("#run-progress")).to_contain_text("2 of 9")
@@ -114,7 +117,7 @@ def test_a_studio_that_is_away_is_told_and_the_page_stays(page: Page, writer: Wr
     page.unroute("**/*have=*")
     page.evaluate("htmx.trigger('#live', 'live')")
     expect(page.locator("#live .stale")).to_have_count(0)
-    assert leader(page) == "Alpha"
+    expect(leader(page)).to_have_text("Alpha")
 
 
 def test_everything_is_there_without_scripts(
@@ -127,21 +130,21 @@ def test_everything_is_there_without_scripts(
     page.goto("/runs/")
     page.get_by_label("Search runs").fill("Alpha")
     page.get_by_role("button", name="Search").click()
+    expect(page).to_have_url(re.compile("q=Alpha"))
     page.locator("#runs a.row-link").first.click()
     page.get_by_role("link", name="The contract’s order").click()
-    expect(page.locator("#run-ranking .row-link").first).to_have_text("Alpha")
+    expect(page).to_have_url(re.compile("order=contract"))
+    expect(leader(page)).to_have_text("Alpha")
     writer.say("round")
-    expect_reloaded(page)
+    eventually(page, lambda: leader_after_a_reload(page), "深掘り班")
     context.close()
 
 
-def expect_reloaded(page: Page) -> None:
-    for _ in range(20):
+def leader_after_a_reload(page: Page) -> str:
+    """By the page's own link, for want of scripts."""
+    with page.expect_navigation():
         page.locator("#live-reload").click()
-        if leader(page) == "深掘り班":
-            return
-        page.wait_for_timeout(200)
-    raise AssertionError("the second round never appeared")
+    return leader(page).inner_text()
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

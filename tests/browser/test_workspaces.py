@@ -10,7 +10,8 @@ from playwright.sync_api import Page, expect
 
 from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.models.prompts import Origin
-from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
+from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
+from tests.browser.readiness import wait_until_ready
 
 
 @pytest.fixture(autouse=True)
@@ -48,9 +49,12 @@ def in_step(*workspaces: str) -> bool:
 
 def choose(page: Page, *slugs: str) -> None:
     """Tick these workspaces on the export's page, and no other."""
+    show = page.get_by_role("button", name="Show what would change")
+    expect(show).to_be_visible()
+    wait_until_ready(page)  # so that all of the boxes are there
     for box in page.locator(".export-where input").all():
         box.set_checked(box.get_attribute("value") in slugs)
-    page.get_by_role("button", name="Show what would change").click()
+    show.click()
 
 
 def test_ship_it_a_moved_label_reaches_both_workspaces_and_a_hand_edit_is_adopted_first(page: Page) -> None:
@@ -81,7 +85,8 @@ def test_first_minute_change_a_word_save_compare_export_and_see_the_receipt(page
     number = newest().number
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="Edit", exact=True).click()
-    editor = EditorPage(page, page.url)
+    expect(page).to_have_url(re.compile(EDIT))
+    editor = EditorPage(page, EDIT)
     editor.type_at_end("Answer briefly.")
     expect(editor.prompt).to_contain_text("Answer briefly.")
     editor.save("Ask for short answers")
@@ -113,7 +118,8 @@ def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) ->
     assert newest().origin == Origin.IMPORTED
     # Edit.
     page.get_by_role("link", name="Edit", exact=True).click()
-    editor = EditorPage(page, page.url)
+    expect(page).to_have_url(re.compile(EDIT))
+    editor = EditorPage(page, EDIT)
     editor.type_at_end("短く書いてください。")
     editor.save("Ask for short answers")
     expect(editor.state).to_have_text(f"Saved as v{number + 2}.")
