@@ -27,13 +27,15 @@ Fill = Literal["none", "within", "close", "over"]
 Levels = Literal["", "not_round", "no_context", "fits", "left_out", "level_one"]
 """What the priority levels would do: nothing to say, or why they do not apply, or what they come to."""
 
+_USUAL = RoundPromptConfig()
+
 
 def config_of(prompt_set: PromptSet) -> RoundPromptConfig:
     """The set's round prompts; what nobody set, or what an older studio stored, is as usual."""
     try:
         return _config(tuple(sorted(prompt_set.round_config.items())))
     except (ValidationError, TypeError, AttributeError):
-        return RoundPromptConfig()
+        return _USUAL
 
 
 @lru_cache(maxsize=64)
@@ -93,6 +95,8 @@ class BudgetView:
     levels: Levels = ""
     fitted: FittedPrompt | None = None
     """What a round prompt made by the levels would be; only where this one is too long."""
+    config: RoundPromptConfig = _USUAL
+    """What it is made by."""
 
     @property
     def fill(self) -> Fill:
@@ -164,7 +168,7 @@ def budget_view(
     if budget is None or fill_of(counted, budget) == "within":
         return BudgetView(kind, counted, parts, budget, model)
     levels, fitted = _by_levels(prompt_set, kind, situation, budget)
-    return BudgetView(kind, counted, parts, budget, model, levels, fitted)
+    return BudgetView(kind, counted, parts, budget, model, levels, fitted, config_of(prompt_set))
 
 
 def _by_levels(

@@ -5,21 +5,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from builder import tokens
-from builder.dialect import Dialect
-from builder.errors import JailError, LimitExceeded
-from builder.formatters import Values
+from builder.errors import JailError
 from builder.tokens import TokenCount
 from builder.variables import KINDS, PromptKind
 from studio.costs import Cost, cost_of, total
 from studio.examinations import examine
-from studio.jail import pool
-from studio.kept import Kept
 from studio.models import LanguageModel, PromptSet, PromptVersion
 from studio.models.prompts import Holds, user_prompts
 from studio.situations import Situation, dialect_of, usual_situation
-
-_kept: Kept[str] = Kept(1_000_000)
-"""By characters: beginnings that stay the same as long as the task does."""
+from studio.stability import guaranteed
 
 
 @dataclass(frozen=True)
@@ -83,22 +77,6 @@ def prompt_cost(
     if prompt is None:
         return None
     counted = tokens.recount(prompt, model.name)
-    beginning = _beginning(kind, text, values, dialect, owner)
-    stable = None if beginning is None else tokens.recount(beginning, model.name)
+    beginnings = guaranteed(prompt_set, kind, text, situation, owner)
+    stable = beginnings.task.tokens if beginnings else None
     return PromptCost(kind, counted, stable, cost_of(model, counted, stable))
-
-
-def _beginning(kind: PromptKind, text: str, values: Values, dialect: Dialect, owner: str) -> str | None:
-    """What the prompt is guaranteed to begin with in every round of the same task."""
-    key = (kind, text, dialect, *values.values())
-    if (kept := _kept.get(key)) is not None:
-        return kept
-    try:
-        found = pool().stability(kind, text, values, dialect, owner=owner)
-    except LimitExceeded:
-        return None
-    if found is None:
-        return None
-    beginning = found.prefix(1).text
-    _kept.put(key, beginning, len(text) + sum(len(str(value)) for value in values.values()))
-    return beginning

@@ -8,7 +8,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.formats import localize
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from studio.forms.prompts import LineField
 from studio.models import LanguageModel
@@ -73,9 +73,9 @@ class LanguageModelForm(forms.Form):
         help_text=gettext_lazy("Beyond the minimum, so many tokens at a time; 1 where nothing is said."),
     )
     input_price = PriceField(label=gettext_lazy("Input"))
-    cached_price = PriceField(label=gettext_lazy("Input read from the cache"))
+    cached_price = PriceField(label=pgettext_lazy("price", "Cached"))
     cache_write_price = PriceField(
-        label=gettext_lazy("Input written to the cache"),
+        label=gettext_lazy("Cache write"),
         help_text=gettext_lazy("Empty where it costs what other input costs."),
     )
     output_price = PriceField(label=gettext_lazy("Output"))

@@ -97,7 +97,7 @@ def mark(fill: Fill, over_by: int) -> str:
 def bar(view: BudgetView) -> str:
     """The parts side by side; beyond the budget's mark the bar is hatched."""
     drawn = "".join(
-        f'<rect class="part {each.part}" x="{each.start:.2f}" y="0" width="{each.width:.2f}" height="8"/>'
+        f'<rect class="share {each.part}" x="{each.start:.2f}" y="0" width="{each.width:.2f}" height="8"/>'
         for each in view.stretches
     )
     if view.mark is not None:
@@ -128,7 +128,7 @@ def budget_bar(preview: Preview) -> SafeString:
 def _parts(view: BudgetView) -> str:
     whole, names = view.counted.tokens or 1, part_names()
     rows = "".join(
-        f'<li><span class="swatch part {each.name}" aria-hidden="true"></span>{escape(names[each.name])}'
+        f'<li><span class="share-swatch {each.name}" aria-hidden="true"></span>{escape(names[each.name])}'
         f' <span class="num">{grouped(each.tokens)}</span>'
         f' <span class="soft num">{round(100 * each.tokens / whole)} %</span></li>'
         for each in view.parts
@@ -141,13 +141,22 @@ def _levels(view: BudgetView) -> str:
     """What the priority levels would do; MixSeek does none of it."""
     if not view.levels:
         return ""
-    budget = {"budget": grouped(view.budget)}
+    shown = {
+        "tokens": grouped(view.fitted.tokens.tokens if view.fitted else None),
+        "items": view.config.max_submission_history_items,
+        "characters": view.config.submission_preview_chars,
+        "teams": view.config.max_leaderboard_display_teams,
+    }
     said = {
         "not_round": _("The priority levels are about a team's round prompt; here nothing is ranked."),
         "no_context": _("Choose a sample context to see what the priority levels would leave out."),
-        "fits": _("A round prompt made by the priority levels would fit into %(budget)s tokens whole.")
-        % budget,
-        "left_out": _("A round prompt made by the priority levels would leave out:"),
+        "fits": _(
+            "A round prompt made by the priority levels has %(tokens)s tokens and fits: it shows at most"
+            " %(items)d submissions, of each %(characters)d characters, and %(teams)d teams."
+        )
+        % shown,
+        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens and leaves out:")
+        % shown,
         "level_one": _("Even level 1 alone, which is never left out, is too long:"),
     }[view.levels]
     notes = "".join(f"<li>{escape(note)}</li>" for note in view.notes)
@@ -200,7 +209,7 @@ def cache_note(cost: Cost) -> str:
 def thin_bar(tokens: int, fill: Fill, budget: int) -> str:
     """The bar of a table's cell."""
     length = max(tokens, budget)
-    drawn = f'<rect class="part own" x="0" y="0" width="{100 * tokens / length:.2f}" height="4"/>'
+    drawn = f'<rect class="share own" x="0" y="0" width="{100 * tokens / length:.2f}" height="4"/>'
     if tokens > budget:
         edge = 100 * budget / length
         drawn += f'<rect class="beyond" x="{edge:.2f}" y="0" width="{100 - edge:.2f}" height="4"/>'

@@ -74,7 +74,8 @@ def against_budget(page: MatrixPage, row: Row, group: Group, cell: Cell, only_ro
             word, where = _("over"), {"n": over, "all": len(group.cells)}
             more = _("over budget in %(n)d of %(all)d rounds") % where if several else _("over budget")
             drawn += (
-                f'<span class="over" title="{escape(more)}"><span aria-hidden="true">▲ {escape(word)}</span>'
+                f'<span class="over-budget" title="{escape(more)}">'
+                f'<span aria-hidden="true">▲ {escape(word)}</span>'
                 f'<span class="visually-hidden">{escape(more)}</span></span>'
             )
     if several and row.is_baseline and group.total is not None:

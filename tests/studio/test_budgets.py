@@ -273,9 +273,17 @@ def test_over_budget_it_says_what_the_levels_would_leave_out_level_three_first(
     page = text(preview(signed_in, TEAM + "{{ submission_history }}\n{{ ranking_table }}\n"))
     assert re.search(r"▲ over by [\d,]+", page)
     assert "MixSeek itself cuts nothing" in page
-    told = page.partition("would leave out:")[2]
+    told = page.partition("tokens and leaves out:")[2]
     assert told.index("level 3") < (told.index("level 2") if "level 2" in told else len(told))
     assert "the submissions, by round: 1, 2" in told and "level 1)" not in told
+
+
+def test_where_a_round_prompt_by_the_levels_would_fit_it_says_what_that_shows(
+    signed_in: Client, prompt_set: PromptSet
+) -> None:
+    PromptSet.objects.update(budgets={"team": 900}, round_config={"submission_preview_chars": 30})
+    page = text(preview(signed_in, TEAM + "{{ submission_history }}\n" * 3))
+    assert "and fits: it shows at most 5 submissions, of each 30 characters, and 10 teams" in page
 
 
 def test_where_level_one_alone_is_too_long_that_is_said(signed_in: Client, prompt_set: PromptSet) -> None:
