@@ -2,11 +2,12 @@
 const PAUSE = 500;
 const RETRIES = [1000, 2000, 4000, 8000];
 const MOST_ON_LEAVING = 60_000; // bytes; browsers take 64 KiB from a page that is going away
-const FIELDS = ["base", "revision", "tab", "seq", "message", "team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt"];
+const FIELDS = ["base", "revision", "tab", "seq", "message"];
 
 /** `line` shows the state, `bar` a conflict, `kept` is the stash of this browser. */
 export function autosave(form, line, bar, kept) {
   const { elements } = form;
+  const names = [...FIELDS, ...[...form.querySelectorAll("textarea[data-editor]")].map(({ name }) => name)];
   let dirty = false;
   let flight = null;
   let timer = 0;
@@ -14,7 +15,7 @@ export function autosave(form, line, bar, kept) {
   let stopped = false;
 
   function fields() {
-    return Object.fromEntries(FIELDS.map((name) => [name, elements[name].value]));
+    return Object.fromEntries(names.map((name) => [name, elements[name].value]));
   }
 
   function post(values, options = {}) {

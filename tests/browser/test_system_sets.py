@@ -1,0 +1,88 @@
+"""A system prompt's settings: written, marked where wrong, saved, compared, exported, brought back."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from studio.models import PromptSet, Workspace
+from tests.browser.conftest import Watch
+from tests.browser.editor_page import EditorPage
+from tests.browser.readiness import press
+from tests.browser.test_accessibility import findings
+
+LAB = "research-lab"
+NAME = "Agents of the lab"
+
+
+def file_in(slug: str) -> Path:
+    return Workspace.objects.get(slug=slug).folder / "configs" / "system_prompt.toml"
+
+
+@pytest.fixture
+def before() -> bytes | None:
+    """What the demo's workspace has there."""
+    file = file_in(LAB)
+    return file.read_bytes() if file.exists() else None
+
+
+def test_settings_are_edited_saved_compared_exported_and_brought_back(
+    page: Page, watch: Watch, before: bytes | None
+) -> None:
+    watch.expect(422)
+    page.goto("/prompts/new/")
+    page.get_by_label("Name", exact=True).fill(NAME)
+    page.get_by_role("radio", name=re.compile("System prompt")).check()
+    page.get_by_role("button", name="Make the set").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text(NAME)
+    slug = PromptSet.objects.get(name=NAME).slug
+    editor = EditorPage(page, f"/prompts/{slug}/edit/")
+    expect(page.get_by_role("tab")).to_have_text(re.compile("system_prompt.toml"))
+    expect(page.get_by_role("table", name="Settings as read")).to_contain_text("Asia/Tokyo")
+    expect(page.locator(".jinja-keyword").first).to_have_text("[system_prompt]")
+    # A slip of the hand is marked on its line, with what was meant.
+    page.locator(".cm-line", has_text="docs_path").click()
+    press(page, "Home", "ArrowRight", "Delete")
+    expect(editor.errors).to_have_count(1)
+    expect(editor.errors).to_contain_text("dcs_path")
+    expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
+    page.get_by_label("Message").fill("Docs elsewhere")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Not saved, but your draft is kept")).to_be_visible()
+    assert findings(page) == []
+    # One press mends it.
+    editor.errors.get_by_role("button", name="Write docs_path").click()
+    expect(editor.errors).to_have_count(0)
+    page.locator(".cm-line", has_text="docs_path").click()
+    press(page, "End", "ArrowLeft", "s")
+    expect(page.get_by_role("table", name="Settings as read")).to_contain_text("docss")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("Saved as v2.")).to_be_visible()
+    assert findings(page) == []
+    # Compared, change by change.
+    page.goto(f"/prompts/{slug}/")
+    assert findings(page) == []
+    page.get_by_role("button", name="Compare the chosen").click()
+    expect(page.locator("table.diff ins").first).to_have_text(re.compile("s"))
+    assert findings(page) == []
+    press(page, "n")
+    expect(page.locator("[data-changes] output")).to_contain_text("1")
+    # Exported, and undone.
+    page.goto(f"/prompts/{slug}/export/?version=2&workspace={LAB}")
+    assert findings(page) == []
+    if before is not None:
+        page.get_by_label(re.compile("Overwrite it")).check()
+    page.get_by_role("button", name=re.compile("^Export v2")).click()
+    receipt = page.locator(".export-receipt")
+    expect(receipt).to_contain_text(re.compile("holds this version now|was made"))
+    assert b'docs_path = "docss"' in file_in(LAB).read_bytes()
+    page.goto(f"/workspaces/{LAB}/")
+    expect(page.locator("section", has=page.locator("#system-file-title")).first).to_contain_text("v2")
+    assert findings(page) == []
+    page.go_back()
+    receipt.get_by_role("link", name="Undo…").click()
+    page.get_by_role("button", name="Undo the export").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Undo of an export")
+    file = file_in(LAB)
+    assert (file.read_bytes() if file.exists() else None) == before
