@@ -41,15 +41,41 @@ class StabilityGrammar:
         self.favourites = random.sample(self.texts, random.randint(1, 2))
         self.known = Known()
         self.ever: set[str] = set()
-        self.in_loop = self.caller_takes = 0
+        self.in_loop = 0
         self.in_macro = False
         self.fresh = 0
         self.budget = random.randint(8, 45)
+        # A variable that is printed at once ends every prefix. In most templates few are used, and only
+        # where nothing is printed; what they leave behind is printed in the end.
+        self.concealing = random.random() < 0.8
+        self.uses = random.randint(1, 3) if self.concealing else 1_000
+        self.hidden = False
 
     def template(self) -> str:
-        text = "".join(self.statement(3) for _ in range(self.random.randint(2, 9)))
-        # What nothing volatile stands before would hardly be looked at.
+        text = "".join(self.statement(3) for _ in range(self.random.randint(3, 9)))
+        if self.concealing:
+            text += self.probes()
         return self.random.choice(TEXTS) + text + self.random.choice(["", "\n", "\n\n", "end"])
+
+    def probes(self) -> str:
+        """Print whatever has a value, in any order."""
+        self.uses = 0
+        found = [self.printed(name) for name in sorted(self.known.values)]
+        found += [self.printed(f"{name}.{part}") for name in sorted(self.known.namespaces) for part in "vw"]
+        for name, (count, takes) in self.known.macros.items():
+            given = f"{name}({', '.join(self.random.choice(LITERALS) for _ in range(count))})"
+            body = self.printed("p") if takes else "x"
+            header = "(p)" if takes else ""
+            block = self.tag(f"call{header} {given}") + body + self.tag("endcall")
+            found.append(self.printed(given) if takes is None else block)
+        self.random.shuffle(found)
+        return "|".join(found)
+
+    @contextmanager
+    def concealed(self) -> Iterator[None]:
+        kept, self.hidden = self.hidden, True
+        yield
+        self.hidden = kept
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -87,14 +113,14 @@ class StabilityGrammar:
         return self.printed(self.expression(depth))
 
     def set_(self, depth: int) -> str:
+        with self.concealed():
+            value, other = self.expression(depth), self.expression(depth)
         if self.chance(0.15):
-            one, other = self.expression(depth), self.expression(depth)
-            return self.tag(f"set {self.bind()}, {self.bind()} = {one}, {other}")
-        value = self.expression(depth)
+            return self.tag(f"set {self.bind()}, {self.bind()} = {value}, {other}")
         return self.tag(f"set {self.bind()} = {value}")
 
     def set_block(self, depth: int) -> str:
-        with self.scope():
+        with self.scope(), self.concealed():
             body = self.body(depth)
         applied = self.random.choice(["", "", "|upper", "|trim"])
         return self.tag(f"set {self.bind()}{applied}") + body + self.tag("endset")
@@ -120,7 +146,8 @@ class StabilityGrammar:
     def for_(self, depth: int) -> str:
         if self.in_loop >= 2:
             return self.output(depth)
-        number = self.random.choice(["2", "3", *(f"{name} % 4" for name in self.numbers)])
+        numbers = self.numbers if self.hidden or not self.concealing else []
+        number = self.random.choice(["2", "3", *(f"{name} % 4" for name in numbers)])
         text = self.expression(1)
         source = self.random.choice([f"range({number})", f"({text}).split()", f"({text})|list", "['x', 'y']"])
         with self.scope():
@@ -158,9 +185,10 @@ class StabilityGrammar:
         self.known.macros.pop(name, None)
         parameters = self.random.sample(NAMES, self.random.randint(0, 2))
         takes = self.random.choice([None, None, 0, 1])
-        default = f"={self.expression(1)}" if parameters and self.chance(0.3) else ""
+        with self.concealed():
+            default = f"={self.expression(1)}" if parameters and self.chance(0.3) else ""
         header = ", ".join(parameters) + default
-        with self.scope():
+        with self.scope(), self.concealed():
             for parameter in parameters:
                 self.bind(parameter)
             self.in_macro = True
@@ -184,7 +212,8 @@ class StabilityGrammar:
             return self.tag(f"call{header} {given}") + self.body(depth) + self.tag("endcall")
 
     def namespace(self, depth: int) -> str:
-        value = self.expression(1)
+        with self.concealed():
+            value = self.expression(1)
         name = self.random.choice(("ns", "nt"))
         self.known.namespaces.add(name)
         return self.tag(f"set {name} = namespace(v={value}, w='w')")
@@ -193,7 +222,8 @@ class StabilityGrammar:
         if not self.known.namespaces:
             return self.namespace(depth)
         name = self.random.choice(sorted(self.known.namespaces))
-        return self.tag(f"set {name}.{self.random.choice('vw')} = {self.expression(depth)}")
+        with self.concealed():
+            return self.tag(f"set {name}.{self.random.choice('vw')} = {self.expression(depth)}")
 
     @contextmanager
     def scope(self) -> Iterator[None]:
@@ -210,16 +240,16 @@ class StabilityGrammar:
     # --- expressions ---------------------------------------------------------------------
 
     def leaf(self) -> str:
-        known = sorted(self.known.values) + [
-            f"{name}.{part}" for name in sorted(self.known.namespaces) for part in "vw"
-        ]
+        known = sorted(self.known.values)
+        known += [f"{name}.{part}" for name in sorted(self.known.namespaces) for part in "vw"]
         share = self.random.random()
         if known and share < 0.55:
             return self.random.choice(known)
-        if share < 0.75:
+        if share < 0.85 and self.uses > 0 and (self.hidden or not self.concealing):
+            self.uses -= 1
+            if self.numbers and self.chance(0.2):
+                return f"({self.numbers[0]} ~ '')"
             return self.random.choice(self.favourites if self.chance(0.8) else self.texts)
-        if self.numbers and share < 0.8:
-            return f"({self.numbers[0]} ~ '')"
         return self.random.choice(LITERALS)
 
     def call_of(self, name: str) -> str:
@@ -252,7 +282,8 @@ class StabilityGrammar:
             f"{one} == {self.random.choice(LITERALS)}", one, f"'a' in {one}", f"({one})|length > 1",
             f"not {one}", "true", "false", f"{one} != {self.leaf()}",
         ]  # fmt: skip
-        options += [f"{name} > {self.random.randint(0, 3)}" for name in self.numbers for _ in range(3)]
+        if self.hidden or not self.concealing:
+            options += [f"{name} > {self.random.randint(0, 3)}" for name in self.numbers for _ in range(3)]
         if self.ever:
             options.append(f"{self.random.choice(sorted(self.ever))} is defined")
         return self.random.choice(options)
