@@ -260,8 +260,8 @@ def test_both_beginnings_of_both_versions_and_the_difference(
     signed_in: Client, two_versions: PromptSet
 ) -> None:
     task, same_round = cells(signed_in, "old=1&new=2&context=third&round=2")
-    assert task.startswith("29 → 5 bytes (-24) ") and "(o200k_base)" in task
-    assert same_round.startswith("30 → 5 bytes (-25) ")
+    assert task.startswith("29 → 5 bytes (−24) ") and "(o200k_base)" in task
+    assert same_round.startswith("30 → 5 bytes (−25) ")
     assert cells(signed_in, "new=1&context=third&round=2")[0].startswith("29 bytes ")
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2").content.decode()
     assert "<h1>" in page and "as in v1" in page
