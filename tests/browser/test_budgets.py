@@ -4,6 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.patience import eventually
 from tests.browser.test_accessibility import findings
 
 SETTINGS = "/prompts/research-team/settings/"
@@ -38,7 +39,7 @@ def test_a_budget_is_shown_beside_the_text_and_follows_it(page: Page) -> None:
     # What was open stays open.
     expect(budget).to_have_attribute("open", "")
     expect(budget).to_contain_text("With a cache the same")
-    assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+    eventually(page, lambda: page.evaluate("document.documentElement.scrollHeight <= innerHeight"), True)
     assert findings(page) == []
 
 

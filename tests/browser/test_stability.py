@@ -8,6 +8,7 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 from studio.models import Draft, DraftCopy
 from studio.models.drafts import CopyReason
 from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
+from tests.browser.patience import eventually
 from tests.browser.test_accessibility import findings
 
 CLOCK = "Now: {{ current_datetime }}\n# Task\n{{ user_prompt }}\nAnswer in Japanese, in a few words.\n"
@@ -44,8 +45,8 @@ def test_both_shades_follow_the_text(editor: EditorPage) -> None:
         re.compile("^# Task\n.*\nRound $", re.DOTALL), use_inner_text=False
     )
     expect(shaded(editor, "round")).to_have_text("2 of this, at ")
-    assert source(editor, "round") == "{{ round_number }} of this, at "
-    assert source(editor, "task") == "# Task{{ user_prompt }}Round "
+    eventually(editor.page, lambda: source(editor, "round"), "{{ round_number }} of this, at ")
+    eventually(editor.page, lambda: source(editor, "task"), "# Task{{ user_prompt }}Round ")
     expect(editor.page.locator(".cm-stable-end.task")).to_have_attribute(
         "title", "Up to here all prompts of one task begin alike"
     )
@@ -100,16 +101,14 @@ def test_of_a_text_with_errors_nothing_is_shaded(editor: EditorPage) -> None:
 
 
 def test_previews_do_not_wait_for_it(editor: EditorPage) -> None:
+    expect(shaded(editor, "task")).to_be_visible()  # what the page itself asked is answered
     held: list[Route] = []
     asked: list[Request] = []
     editor.page.route("**/stability/", lambda route: route.fallback() if held else held.append(route))
     editor.page.on("request", lambda request: asked.append(request) if "/stability/" in request.url else None)
     editor.write(CALM)
     expect(editor.prompt).to_contain_text("Round 2 of this")
-    for _ in range(30):
-        if held:
-            break
-        editor.page.wait_for_timeout(100)
+    eventually(editor.page, lambda: len(held), 1)
     editor.press("Control+Home")
     editor.page.keyboard.type("above ")
     expect(editor.prompt).to_contain_text("above # Task")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from studio.models import SystemBuild, Workspace
+from tests.browser.readiness import wait_until_ready
 from tests.browser.test_accessibility import findings
 
 URL = "/workspaces/research/system/"
@@ -31,6 +32,8 @@ def edited(server: str) -> Iterator[None]:
 def test_three_modes_stand_side_by_side_and_a_section_is_one_click_away(page: Page, edited: None) -> None:
     page.goto("/workspaces/research/")
     page.get_by_role("link", name="System prompt").click()
+    expect(page).to_have_url(re.compile(f"{URL}$"))
+    wait_until_ready(page)
     columns = [page.locator(f"#mode-{mode}") for mode in ("full", "minimal", "none")]
     boxes = [column.bounding_box() for column in columns]
     assert all(boxes)
