@@ -234,6 +234,8 @@ def test_runs_are_never_explained_by_a_system_prompt(
     workspace: Workspace, system_set: PromptSet, person: User
 ) -> None:
     research = make_set("research", person, "one")
+    system_set.save_version(SystemText(text("Later.")), base=2, message="later", author=person, at=NOW)
     known = _Versions.read()
+    assert known.newest == research.versions.get().pk
     assert [key for keys in known.keys for key in keys] == [research.versions.get().pk]
     assert [each.text for each in candidates(workspace)] == [research.versions.get().team_user_prompt]

@@ -1,6 +1,8 @@
 """Sets that hold `system_prompt.toml`: the same drafts, versions, histories and comparisons as templates."""
 
+import html
 import json
+import re
 
 import pytest
 from django.contrib.auth.models import User
@@ -211,3 +213,14 @@ def test_refused_text_raises_for_whoever_saves_without_a_page(person: User) -> N
     with pytest.raises(Refused):
         save(draft, message="x", at=NOW)
     assert PromptVersion.objects.count() == 1 and not SampleContext.objects.exists()
+
+
+def test_no_link_of_its_pages_leads_nowhere(signed_in: Client, system_set: PromptSet) -> None:
+    starts = ("", "edit/", "settings/", "versions/2/", "compare/1...2", "export/?version=2")
+    pages = [signed_in.get(f"/prompts/sys/{each}").content.decode() for each in starts]
+    found = {link.split("#")[0] for page in pages for link in re.findall(r'(?:href|hx-get)="(/[^"]+)"', page)}
+    assert "/prompts/sys/versions/1/" in found
+    broken = [link for link in sorted(found) if signed_in.get(html.unescape(link)).status_code >= 400]
+    # There is no draft yet to be compared, put together or discarded; these links are hidden till then.
+    drafts = ["compare/2...draft", "conflict/", "discard/"]
+    assert broken == [f"/prompts/sys/{each}" for each in drafts]
