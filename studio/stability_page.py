@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from builder.errors import JailError
 from builder.variables import KINDS, PromptKind
 from studio.comparison import Side
-from studio.models import PromptSet, SampleContext
+from studio.models import PromptSet
 from studio.models.prompts import Templates, user_prompts
-from studio.situations import Situation, situation
+from studio.situations import Situation
 from studio.stability import LEVELS, Name, Prefix, StabilityView, guaranteed
 
 
@@ -62,13 +62,6 @@ def prefix_table(
     except JailError:
         return table
     return replace(table, rows=rows)
-
-
-def usual_situation(prompt_set: PromptSet) -> Situation:
-    """What the editor opens with: the set's own contexts come before the shared ones."""
-    contexts = SampleContext.objects.for_set(prompt_set).defer("submission", "data")
-    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
-    return situation(SampleContext.objects.get(pk=first.pk) if first else None)
 
 
 def _row(

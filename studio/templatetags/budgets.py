@@ -95,13 +95,13 @@ def mark(fill: Fill, over_by: int) -> str:
 
 
 def bar(view: BudgetView) -> str:
-    """The parts side by side; beyond the budget's mark the bar is hatched."""
+    """The parts side by side; beyond the budget's mark the bar is underlined."""
     drawn = "".join(
         f'<rect class="share {each.part}" x="{each.start:.2f}" y="0" width="{each.width:.2f}" height="8"/>'
         for each in view.stretches
     )
     if view.mark is not None:
-        drawn += f'<rect class="beyond" x="{view.mark:.2f}" y="0" width="{100 - view.mark:.2f}" height="8"/>'
+        drawn += f'<rect class="beyond" x="{view.mark:.2f}" y="5" width="{100 - view.mark:.2f}" height="3"/>'
         drawn += f'<rect class="limit" x="{view.mark - 0.4:.2f}" y="0" width="0.8" height="8"/>'
     return (
         f'<svg class="budget-bar {view.fill}" viewBox="0 0 100 8" preserveAspectRatio="none"'

@@ -26,9 +26,9 @@ from studio.models.prompts import Holds, user_prompts
 from studio.people import person_of
 from studio.problems import Problem
 from studio.reordering import NoSuchHint, take_order
-from studio.situations import situation
+from studio.situations import situation, usual_situation
 from studio.stability import StabilityView, stability_of
-from studio.stability_page import prefix_table, usual_situation
+from studio.stability_page import prefix_table
 from studio.views.conflicts import conflict_page
 from studio.views.editor import editor_page
 
