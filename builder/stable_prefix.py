@@ -209,7 +209,7 @@ class _Cut:
             ends.append(end)
             closed |= open_ - left
         self._depth -= 1
-        self.volatility.join(env, ends, within)
+        self.volatility.join(env, ends)
         open_ -= closed
         made.append(self._make_if(node, bodies[0], [], bodies[1]))
         return [*made, *(mark(level, self.dialect) for level in sorted(closed))]

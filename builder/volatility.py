@@ -133,18 +133,13 @@ class Volatility:
             found = max(found, self.run(body, end, control))
         ends.append(end := dict(env))
         found = max(found, self.run(node.else_, end, control))
-        self.join(env, ends, control)
+        self.join(env, ends)
         return found
 
-    def join(self, env: Env, ends: Sequence[Env], control: int) -> None:
+    def join(self, env: Env, ends: Sequence[Env]) -> None:
         """Where branches meet again, a name that one of them binds has the highest class of all."""
-        before = dict(env)
         for name in set().union(*ends):
-            classes = [self.of_name(name, end) for end in ends]
-            old = before.get(name)
-            if any(end.get(name) != old for end in ends):
-                classes.append(control)
-            self._keep(name, max(classes), env)
+            self._keep(name, max(self.of_name(name, end) for end in ends), env)
 
     def _for(self, node: nodes.For, env: Env, control: int) -> int:
         found = self.read(node.iter, env)

@@ -59,6 +59,17 @@ def texts(text: str, dialect: Dialect = MIXSEEK) -> list[str]:
             "{% set n.b = round_number %}{% endfor %}{% endset %}x{{ n.a }}",
             ["x", "x", "x2"],
         ),
+        (
+            "{% set n = namespace(a=0) %}{% set k = namespace(a=0) %}{% set z %}{% for i in range(3) %}"
+            "{% set n.a = k.a %}{% set k.a = round_number %}{% endfor %}{% endset %}x{{ n.a }}",
+            ["x", "x", "x2"],
+        ),
+        ("{% set n = namespace(a=round_number) %}{% set n.b = 'x' %}y{{ n.a }}", ["y", "y", "y2"]),
+        (
+            "{% if false %}{% set a = 'y' %}{% else %}{% set a = round_number %}{% endif %}x{{ a }}",
+            ["x", "x", "x2"],
+        ),
+        ("a{% for i in [] %}{{ i }}{% else %}{{ round_number }}{% endfor %}", ["a", "a", "a2"]),
         # macros
         (
             "{% macro m(a) %}<{{ a }}>{% endmacro %}{{ m('x') }}{{ m(user_prompt) }}",
