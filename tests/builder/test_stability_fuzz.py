@@ -62,10 +62,11 @@ def test_what_is_guaranteed_holds() -> None:
 
 
 @pytest.mark.slow
-def test_what_is_guaranteed_holds_in_ten_thousand_comparisons() -> None:
+@pytest.mark.parametrize("part", range(5))
+def test_what_is_guaranteed_holds_in_ten_thousand_comparisons(part: int) -> None:
     counts: Counter[str] = Counter()
-    seed = 1_000
-    while counts["compared"] < 10_000:
+    seed = (part + 1) * 1_000_000
+    while counts["compared"] < 2_000:
         compare(seed, counts, both_ways=True)
         seed += 1
     # The generator must neither be tame nor hopeless.
