@@ -107,11 +107,6 @@ class BudgetView:
         return max(0, self.counted.tokens - (self.budget or self.counted.tokens))
 
     @property
-    def percent(self) -> int | None:
-        """Of the budget."""
-        return None if not self.budget else round(100 * self.counted.tokens / self.budget)
-
-    @property
     def notes(self) -> list[str]:
         """What the levels would leave out, level 3 first."""
         if self.fitted is None:

@@ -30,10 +30,6 @@ class Cost:
     cached_tokens: int
     cache: Cache
 
-    @property
-    def saves(self) -> bool:
-        return self.cached is not None and self.plain is not None and self.cached < self.plain
-
 
 def cost_of(model: LanguageModel, tokens: TokenCount, stable: TokenCount | None) -> Cost:
     """What a prompt costs of which ``stable`` tokens are the same each time; ``None`` where nobody knows.

@@ -114,6 +114,13 @@ def test_each_part_has_the_tokens_of_its_values() -> None:
     assert found["own"] == total - sum(found[name] for name in ("task", "history", "ranking"))
 
 
+def test_a_token_across_two_values_is_counted_once() -> None:
+    values = {"user_prompt": "hel", "ranking_table": "lo"}
+    assert count("hel").tokens + count("lo").tokens > count("hello").tokens == 1
+    found = parts_of("hello", "{{ user_prompt }}{{ ranking_table }}", dict(values), 1)
+    assert [part.tokens for part in found] == [1]
+
+
 def test_a_value_in_the_templates_own_words_counts_as_own_text() -> None:
     found = parts_of("a task: a task", "a task: {{ user_prompt }}", {"user_prompt": "a task"}, 5)
     assert [(part.name, part.tokens) for part in found] == [("own", 5)]

@@ -65,7 +65,7 @@ def test_prompts_of_a_round_add_up() -> None:
     both = total(each)
     assert both.plain == Decimal("0.008")
     assert both.cached == (each[0].cached or 0) + (each[1].cached or 0)
-    assert (both.cached_tokens, both.cache, both.saves) == (1408, "read", True)
+    assert (both.cached_tokens, both.cache) == (1408, "read")
     unknown = Cost(None, None, None, 0, "not_kept")
     assert total([*each, unknown]).plain is None
 
