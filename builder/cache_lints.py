@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 
 from builder.check import check
 from builder.dialect import Dialect
@@ -78,7 +78,6 @@ class _Lints:
     def all(self, minimum: bool) -> Iterator[CacheLint]:
         if not any(piece.volatility >= ROUND for piece in self.pieces) and not minimum:
             return
-        self.parts = self._segments(sections=False)
         for found in (self._call_first(), self._round_first(), self._history_late(), self._if_first()):
             if found is not None:
                 yield found
@@ -88,6 +87,10 @@ class _Lints:
             prefix = self.now.prefixes[1]
             better, gained = self._better(1)
             yield CacheLint("C006", prefix.culprit_line or 1, gained, {}, better)
+
+    @cached_property
+    def parts(self) -> list[Segment]:
+        return self._segments(sections=False)
 
     # --- order ---------------------------------------------------------------------------
 
@@ -115,16 +118,21 @@ class _Lints:
         return None
 
     def _history_late(self) -> CacheLint | None:
+        found = self.late_history()
+        if found is None:
+            return None
+        piece, later = found
+        params: dict[str, str | int] = {"name": piece.culprit, "later": APPENDED}
+        # As good as the same in the next round: whatever stands before its end.
+        better, gained = self._better(1, as_task=True)
+        return CacheLint("C003", later.line, gained or self._size(later), params, better)
+
+    def late_history(self) -> tuple[Piece, Piece] | None:
+        """The round's value that stands first, and what only grows behind it."""
         for index, piece in enumerate(self.pieces):
-            if rank(piece) != 3:
-                continue
-            later = next((each for each in self._after(index) if rank(each) == 2), None)
-            if later is None:
-                return None
-            params: dict[str, str | int] = {"name": piece.culprit, "later": APPENDED}
-            # As good as the same in the next round: whatever stands before its end.
-            better, gained = self._better(1, as_task=True)
-            return CacheLint("C003", later.line, gained or self._size(later), params, better)
+            if rank(piece) == 3:
+                later = next((each for each in self._after(index) if rank(each) == 2), None)
+                return None if later is None else (piece, later)
         return None
 
     def _if_first(self) -> CacheLint | None:
@@ -233,9 +241,17 @@ class _Lints:
             if text is None or then is None or now is None:
                 continue
             gained = then.prefixes[level].bytes - now.prefixes[level].bytes
-            if gained > 0:
+            if gained > 0 and not (as_task and self._leaves_history_late(text)):
                 return self._as_typed(text), gained
         return None, 0
+
+    def _leaves_history_late(self, text: str) -> bool:
+        """Whether an order gains by something else only."""
+        then = self._outline(text, False)
+        if then is None:
+            return True
+        lints = _Lints(self.kind, text, self.values, self.dialect, self.max_chars, then)
+        return lints.late_history() is not None
 
     def _as_typed(self, source: str) -> str:
         return source.replace("\n", "\r\n") if "\r\n" in self.text else source

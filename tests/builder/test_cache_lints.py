@@ -109,6 +109,15 @@ def test_history_is_moved_before_the_other_values_of_the_round() -> None:
     assert lint.bytes_lost == len("# Before\n初回\n\n".encode())
 
 
+def test_an_order_that_leaves_the_history_where_it_is_is_not_suggested_for_it() -> None:
+    found = lints(
+        "{{ current_datetime }}\n\n# Task\n{{ user_prompt }}\n{{ ranking_table }}\n{{ submission_history }}\n"
+    )
+    assert found["C001"].suggestion is not None
+    assert found["C003"].suggestion is None
+    assert found["C003"].bytes_lost == len("初回".encode())
+
+
 @pytest.mark.parametrize("dialect", [CONTRACT, MIXSEEK])
 def test_static_text_is_moved_before_a_volatile_if(dialect: Dialect) -> None:
     lint = lints(IF_FIRST, dialect)["C004"]
