@@ -13,6 +13,6 @@ def clean_or_refuse(form_class: type[forms.Form], data: QueryDict) -> dict[str, 
     form = form_class(data)
     if not form.is_valid():
         field, errors = next(iter(form.errors.items()))
-        label = form.fields[field].label if field in form.fields else field
+        label = form[field].label if field in form.fields else field
         raise Problem(400, f"{label}: {errors[0]}")
     return form.cleaned_data

@@ -286,4 +286,5 @@ def test_without_the_jail_a_table_says_so(
 def test_what_there_is_not_is_said(
     signed_in: Client, two_versions: PromptSet, query: str, status: int
 ) -> None:
-    assert signed_in.get(f"/prompts/set/prefixes/?{query}").status_code == status
+    answer = signed_in.get(f"/prompts/set/prefixes/?{query}")
+    assert answer.status_code == status and "None:" not in answer.content.decode()
