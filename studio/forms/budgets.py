@@ -102,7 +102,9 @@ class BudgetForm(forms.Form):
 
 
 def _count(name: str, label: str) -> forms.Field:
-    field = TokensField(min_value=None, required=False, label=label)
+    # No tokens at all are no budget: nobody means that.
+    least = 1 if name == "estimated_prompt_tokens" else None
+    field = TokensField(min_value=least, required=False, label=label)
     field.widget.attrs["placeholder"] = str(getattr(_USUAL, name))
     return field
 

@@ -155,7 +155,7 @@ def _levels(view: BudgetView) -> str:
             " %(items)d submissions, of each %(characters)d characters, and %(teams)d teams."
         )
         % shown,
-        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens and leaves out:")
+        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens:")
         % shown,
         "level_one": _("Even level 1 alone, which is never left out, is too long:"),
     }[view.levels]
