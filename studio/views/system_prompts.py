@@ -86,4 +86,4 @@ def system_compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _unbuilt(what: str, advice: str) -> Problem:
-    return Problem(409, _("There is no prompt to build now: %(what)s") % {"what": what}, advice)
+    return Problem(404, _("There is no prompt to build now: %(what)s") % {"what": what}, advice)

@@ -87,9 +87,9 @@ def test_a_broken_file_is_told_by_line_beside_the_last_build(signed_in: Client, 
     assert SystemBuild.objects.count() == 3
     settings_of(workspace, "[system_prompt\n")
     assert "Line 1:" in page(signed_in)
-    page(signed_in, "full.txt", status=409)
+    page(signed_in, "full.txt", status=404)
     page(signed_in, "compare/?from=now/full&to=now/none")
-    assert signed_in.post(f"{URL}keep/", {"mode": "full"}).status_code == 409
+    assert signed_in.post(f"{URL}keep/", {"mode": "full"}).status_code == 404
 
 
 def test_odd_folders_are_told_and_never_an_error(
@@ -202,7 +202,7 @@ def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, w
 def test_any_two_builds_are_compared_and_rows_come_alone(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in, "compare/")
     assert "two modes are compared" in shown
-    assert "The later build does without this section" in shown
+    assert "The later build does without this section: The mode <code>minimal</code>" in shown
     assert "Both texts are the same to the byte." in page(signed_in, "compare/?from=now/none&to=now/none")
     rows = page(signed_in, "compare/?from=now/full&to=now/minimal&rows=text.0-2")
     assert "<html" not in rows and "<tbody" in rows
