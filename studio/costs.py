@@ -29,6 +29,8 @@ class Cost:
     """The first time, when the beginning is written to the cache."""
     cached_tokens: int
     cache: Cache
+    exact: bool = True
+    """Whether the tokens were counted, not estimated."""
 
 
 def cost_of(model: LanguageModel, tokens: TokenCount, stable: TokenCount | None) -> Cost:
@@ -47,6 +49,7 @@ def cost_of(model: LanguageModel, tokens: TokenCount, stable: TokenCount | None)
         ),
         cached_tokens=kept,
         cache=cache,
+        exact=tokens.exact and (stable is None or stable.exact),
     )
 
 
@@ -59,6 +62,7 @@ def total(costs: Iterable[Cost]) -> Cost:
         first=_sum(*(each.first for each in every)),
         cached_tokens=sum(each.cached_tokens for each in every),
         cache="read" if any(each.cache == "read" for each in every) else every[0].cache,
+        exact=all(each.exact for each in every),
     )
 
 

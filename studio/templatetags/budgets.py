@@ -33,6 +33,18 @@ def grouped(number: int | None) -> str:
 
 
 @register.filter
+def about(shown: str, exact: bool) -> str:
+    """≈ 1,204 where nobody counted."""
+    return shown if exact else f"≈ {shown}"
+
+
+@register.filter
+def told(counted: TokenCount | None) -> str:
+    """A count, or an estimate that is marked as one."""
+    return _NOT_KNOWN if counted is None else about(grouped(counted.tokens), counted.exact)
+
+
+@register.filter
 def price(dollars: Decimal | None) -> str:
     """$2.50 with at least two decimals and no idle noughts beyond."""
     if dollars is None:
@@ -142,7 +154,7 @@ def _levels(view: BudgetView) -> str:
     if not view.levels:
         return ""
     shown = {
-        "tokens": grouped(view.fitted.tokens.tokens if view.fitted else None),
+        "tokens": told(view.fitted.tokens if view.fitted else None),
         "items": view.config.max_submission_history_items,
         "characters": view.config.submission_preview_chars,
         "teams": view.config.max_leaderboard_display_teams,
@@ -155,8 +167,7 @@ def _levels(view: BudgetView) -> str:
             " %(items)d submissions, of each %(characters)d characters, and %(teams)d teams."
         )
         % shown,
-        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens:")
-        % shown,
+        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens:") % shown,
         "level_one": _("Even level 1 alone, which is never left out, is too long:"),
     }[view.levels]
     notes = "".join(f"<li>{escape(note)}</li>" for note in view.notes)
@@ -177,7 +188,7 @@ def _model(view: BudgetView, prompt_set: PromptSet) -> str:
     if view.context_share is not None:
         share = number_format(100 * view.context_share, decimal_pos=1)
         facts.append(escape(_("%(share)s %% of its context length") % {"share": share}))
-    facts.append(escape(_("%(cost)s for the prompt") % {"cost": dollars(cost.plain)}))
+    facts.append(escape(_("%(cost)s for the prompt") % {"cost": about(dollars(cost.plain), cost.exact)}))
     # Asked for once somebody looks: to tell what stays the same is a job of its own.
     address = escape(reverse("prompt-costs", args=[prompt_set.slug]))
     return (
@@ -197,8 +208,9 @@ def priced(model: LanguageModel) -> str:
 @register.filter
 def cache_note(cost: Cost) -> str:
     """What a cache keeps of a prompt, or why it keeps nothing."""
+    kept = about(grouped(cost.cached_tokens), cost.exact)
     return {
-        "read": _("%(tokens)s tokens from the cache") % {"tokens": grouped(cost.cached_tokens)},
+        "read": _("%(tokens)s tokens from the cache") % {"tokens": kept},
         "too_short": _("the stable beginning is too short for the cache"),
         "too_close": _("the stable beginning is too near to the minimum to say"),
         "not_kept": _("no cache is known of this model"),

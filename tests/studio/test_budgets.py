@@ -313,7 +313,11 @@ def test_a_model_that_publishes_no_tokenizer_gets_an_estimate_its_share_and_its_
     PromptSet.objects.update(budgets={"team": 3000}, language_model=model("anthropic:claude-sonnet-4-5"))
     page = text(preview(signed_in, TEAM))
     assert re.search(r"about \d+ of 3,000 tokens \(estimate, ±\d+ %\)", page)
-    assert "of its context length" in page and "$0.0000" in page
+    assert "of its context length" in page and "≈ $0.0000" in page
+    costs = text(signed_in.get("/prompts/set/versions/1/").content.decode()).partition("Cost per round")[2]
+    # A name, then tokens, those that stay the same, and two prices: each is marked.
+    assert re.search(r"Team ≈ \d+ ≈ \d+ ≈ \$[\d.]+ ≈ \$", costs)
+    assert re.search(r"One team, one round ≈ \$[\d.]+ ≈ \$", costs)
     assert "answers are not included" in page and "2026" in page
     # A correction of the price shows at once, though the model is remembered.
     LanguageModel.objects.filter(name="anthropic:claude-sonnet-4-5").update(input_price=3000, revision=2)
