@@ -35,7 +35,7 @@ def grouped(number: int | None) -> str:
 @register.filter
 def about(shown: str, exact: bool) -> str:
     """≈ 1,204 where nobody counted."""
-    return shown if exact else f"≈ {shown}"
+    return shown if exact else f"≈\N{NO-BREAK SPACE}{shown}"
 
 
 @register.filter

@@ -316,8 +316,8 @@ def test_a_model_that_publishes_no_tokenizer_gets_an_estimate_its_share_and_its_
     assert "of its context length" in page and "≈ $0.0000" in page
     costs = text(signed_in.get("/prompts/set/versions/1/").content.decode()).partition("Cost per round")[2]
     # A name, then tokens, those that stay the same, and two prices: each is marked.
-    assert re.search(r"Team ≈ \d+ ≈ \d+ ≈ \$[\d.]+ ≈ \$", costs)
-    assert re.search(r"One team, one round ≈ \$[\d.]+ ≈ \$", costs)
+    assert re.search(r"Team ≈\s\d+ ≈\s\d+ ≈\s\$[\d.]+ ≈\s\$", costs)
+    assert re.search(r"One team, one round ≈\s\$[\d.]+ ≈\s\$", costs)
     assert "answers are not included" in page and "2026" in page
     # A correction of the price shows at once, though the model is remembered.
     LanguageModel.objects.filter(name="anthropic:claude-sonnet-4-5").update(input_price=3000, revision=2)
