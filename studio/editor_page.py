@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -25,7 +25,7 @@ from studio.models.prompts import Holds, TextKind, text_field, text_name, user_p
 from studio.previewing import Preview, preview
 from studio.problems import Problem
 from studio.situations import Situation, dialect_of, situation
-from studio.system_text import SystemPreview, preview_text
+from studio.system_preview import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class EditorPage:
     situation: Situation
     contexts: Sequence[SampleContext]
     copies: Sequence[DraftCopy]
+    workspaces: WorkspaceChoice = field(default_factory=WorkspaceChoice)
+    """For which a system prompt is built."""
     context_gone: bool = False
     """Whether the context that was asked for is not there, so that another one is shown."""
     preview: Preview | SystemPreview | None = None
@@ -150,7 +152,7 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
     """The page with what the shown template gives, and what is wrong with the others."""
     text = page.sent.templates.parts[page.kind]
     if page.kind == "system":
-        return replace(page, preview=preview_text(text, owner=str(person.pk)))
+        return replace(page, preview=preview_text(text, page.workspaces, owner=str(person.pk)))
     topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
     try:
         saved = SavedText(page.saved.number, user_prompts(page.saved.templates)) if page.saved else None
@@ -266,6 +268,11 @@ def _page(
         kind=view.kind,
         situation=situation(chosen, None if is_gone else view.round),
         contexts=contexts,
+        workspaces=(
+            workspace_choice(prompt_set, view.workspace)
+            if prompt_set.holds == Holds.SYSTEM
+            else WorkspaceChoice()
+        ),
         context_gone=is_gone,
         copies=list(DraftCopy.objects.filter(prompt_set=prompt_set, person=person)),
     )

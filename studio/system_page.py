@@ -111,39 +111,17 @@ class SkillRow:
 
 
 @dataclass(frozen=True)
-class SystemPage:
-    """The page before it is rendered."""
+class Sections:
+    """The sections of one of several builds: a bar, a table, and what is to know."""
 
-    workspace: Workspace
     now: BuiltNow
     mode: PromptMode
     """Whose sections are listed."""
     columns: Sequence[Column]
-    kept: Sequence[SystemBuild]
-    sets: Sequence[PromptSet]
-    """Sets that hold a system prompt's settings."""
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether the page shows the past, because there is no build now."""
-        return not self.now.builds and bool(self.columns)
-
-    @property
-    def modes(self) -> Sequence[PromptMode]:
-        return MODES
-
-    @property
-    def most_kept(self) -> int:
-        return MOST_KEPT
 
     @property
     def chosen(self) -> Column | None:
         return next((each for each in self.columns if each.mode == self.mode), None)
-
-    @property
-    def longest(self) -> BuiltPrompt | None:
-        """The build whose files and skills are listed."""
-        return next((each.built for each in self.columns if each.mode == "full"), None)
 
     @cached_property
     def rows(self) -> list[SectionRow]:
@@ -162,6 +140,42 @@ class SystemPage:
         """The legend of the bar."""
         known: tuple[Stability, ...] = ("static", "workspace", "session")
         return [(each, stability_title(each)) for each in known]
+
+    @property
+    def remarks(self) -> list[Health]:
+        return self.now.remarks[:MOST_REMARKS]
+
+    @property
+    def remarks_left(self) -> int:
+        return max(len(self.now.remarks) - MOST_REMARKS, 0)
+
+
+@dataclass(frozen=True)
+class SystemPage(Sections):
+    """The page before it is rendered."""
+
+    workspace: Workspace
+    kept: Sequence[SystemBuild]
+    sets: Sequence[PromptSet]
+    """Sets that hold a system prompt's settings."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the page shows the past, because there is no build now."""
+        return not self.now.builds and bool(self.columns)
+
+    @property
+    def modes(self) -> Sequence[PromptMode]:
+        return MODES
+
+    @property
+    def most_kept(self) -> int:
+        return MOST_KEPT
+
+    @property
+    def longest(self) -> BuiltPrompt | None:
+        """The build whose files and skills are listed."""
+        return next((each.built for each in self.columns if each.mode == "full"), None)
 
     @cached_property
     def files(self) -> list[FileRow]:
@@ -196,14 +210,6 @@ class SystemPage:
             all(cost.reference.exact and cost.inlined.exact for cost in costs),
         )
 
-    @property
-    def remarks(self) -> list[Health]:
-        return self.now.remarks[:MOST_REMARKS]
-
-    @property
-    def remarks_left(self) -> int:
-        return max(len(self.now.remarks) - MOST_REMARKS, 0)
-
 
 class Saving(NamedTuple):
     """What all skills cost together: as references, and with their whole texts."""
@@ -228,10 +234,10 @@ def system_page(workspace: Workspace, mode: PromptMode | None, at: datetime, *, 
         keep_changes(workspace, now.builds.values(), at)
     mode = mode or now.file.mode
     return SystemPage(
-        workspace,
         now,
         mode,
         _columns(workspace, now),
+        workspace,
         list(kept_builds(workspace, mode)[:NEWEST_KEPT]),
         list(PromptSet.objects.filter(holds=Holds.SYSTEM, archived=False).order_by("name")[:MOST_SETS]),
     )

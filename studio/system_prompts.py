@@ -92,18 +92,31 @@ class BuiltNow:
         return found
 
 
-def build_now(workspace: Workspace, modes: Sequence[PromptMode] = MODES) -> BuiltNow:
-    """Look at the folder and build; nothing of it is parsed in this process."""
+def build_now(
+    workspace: Workspace,
+    modes: Sequence[PromptMode] | None = MODES,
+    *,
+    config: SystemPromptConfig | None = None,
+) -> BuiltNow:
+    """Look at the folder and build; nothing of it is parsed in this process.
+
+    Without modes it is the one that the settings name; ``config`` takes the place of the folder's own.
+    """
     try:
         folder = require_allowed(workspace)
     except FolderRefused as refusal:
         return BuiltNow(workspace, SettingsFile(workspace.folder / SYSTEM_PROMPT_FILE), refusal=refusal)
-    file = read_settings(folder)
+    file = (
+        SettingsFile(folder / SYSTEM_PROMPT_FILE, config=config)
+        if config is not None
+        else read_settings(folder)
+    )
     if file.config is None:
         return BuiltNow(workspace, file, folder=folder)
     try:
         builder = SystemPromptBuilder(folder, file.config, front_matters=pool().front_matters)
-        builds = {mode: builder.build(mode) for mode in modes}
+        wanted = (file.mode,) if modes is None else modes
+        builds = {mode: builder.build(mode) for mode in wanted}
     except BuilderError as error:
         return BuiltNow(workspace, file, folder=folder, error=error)
     return BuiltNow(workspace, file, builds, folder, builder=builder)

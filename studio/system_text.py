@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
-from builder.errors import JailError, LimitExceeded, PromptFileInvalid
+from builder.errors import LimitExceeded, PromptFileInvalid
 from builder.problems import Problem
 from builder.system_config import SystemPromptConfig
 from builder.system_file import SYSTEM_PROMPT_FILE, config_of, problems_of, unreadable
 from studio.findings import Finding, in_order
 from studio.jail import pool
-from studio.previewing import Answer
 
 
 @dataclass(frozen=True)
@@ -29,23 +28,12 @@ class ReadText:
 
     findings: tuple[Finding, ...]
     settings: tuple[Setting, ...] = ()
+    config: SystemPromptConfig | None = None
+    """What the settings are to the builder; none where the text has errors."""
 
     @property
     def errors(self) -> list[Finding]:
         return [each for each in self.findings if each.severity == "error"]
-
-
-@dataclass(frozen=True)
-class SystemPreview(Answer):
-    """What the editor shows beside the text."""
-
-    findings: tuple[Finding, ...] = ()
-    settings: tuple[Setting, ...] = ()
-    refusal: JailError | None = None
-
-    @property
-    def kind(self) -> Literal["system"]:
-        return "system"
 
 
 def read_text(text: str, *, owner: str) -> ReadText:
@@ -57,16 +45,10 @@ def read_text(text: str, *, owner: str) -> ReadText:
     except LimitExceeded as stop:
         return ReadText((Finding.of_error("system", stop),))
     read = ReadText(tuple(in_order(_finding(problem, text) for problem in problems_of(table))))
-    return read if read.errors else replace(read, settings=tuple(_settings(config_of(table), table.values)))
-
-
-def preview_text(text: str, *, owner: str) -> SystemPreview:
-    """The same for the editor, where a jail that does not answer is shown."""
-    try:
-        read = read_text(text, owner=owner)
-    except JailError as refusal:
-        return SystemPreview(refusal=refusal)
-    return SystemPreview(read.findings, read.settings)
+    if read.errors:
+        return read
+    config = config_of(table)
+    return replace(read, settings=tuple(_settings(config, table.values)), config=config)
 
 
 def _finding(problem: Problem, text: str) -> Finding:

@@ -1,4 +1,4 @@
-"""Which template the editor shows, under which context and round."""
+"""Which text the editor shows, under which context and round, or for which workspace."""
 
 import re
 from collections.abc import Sequence
@@ -30,6 +30,8 @@ class ViewOf(Generic[Kind_co]):
     round: int | None
     tab: str
     seq: int
+    workspace: str = ""
+    """For which a system prompt is built."""
 
 
 EditorView = ViewOf[PromptKind]
@@ -56,6 +58,7 @@ def read_view(data: QueryDict, kinds: Sequence[TextKind] = KINDS) -> ViewOf[Text
         round=_number(data, "go") or _number(data, "round"),
         tab=_word(data, "tab")[:40],
         seq=_number(data, "seq") or 0,
+        workspace=_word(data, "workspace"),
     )
 
 

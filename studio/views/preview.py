@@ -15,7 +15,7 @@ from studio.models.prompts import TEXT_KINDS, Holds, TextKind
 from studio.people import person_of
 from studio.previewing import Preview, preview
 from studio.situations import situation
-from studio.system_text import SystemPreview, preview_text
+from studio.system_preview import SystemPreview, preview_text, workspace_choice
 from studio.views.editor import editor_page
 
 
@@ -50,8 +50,9 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _preview(request: HttpRequest, slug: str, view: ViewOf[TextKind]) -> Preview | SystemPreview:
     owner, kind = str(person_of(request).pk), view.kind
     if kind == "system":
-        get_object_or_404(PromptSet, slug=slug, holds=Holds.SYSTEM)
-        return preview_text(sent_text(request.POST, kind), owner=owner)
+        prompt_set = get_object_or_404(PromptSet, slug=slug, holds=Holds.SYSTEM)
+        choice = workspace_choice(prompt_set, view.workspace)
+        return preview_text(sent_text(request.POST, kind), choice, owner=owner)
     source = preview_source(slug, view.context)
     return preview(
         source.prompt_set,

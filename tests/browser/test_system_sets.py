@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from django.urls import reverse
+from playwright.sync_api import Browser, Page, expect
 
 from studio.models import PromptSet, Workspace
+from studio.models.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EditorPage
 from tests.browser.readiness import press
@@ -86,3 +88,39 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo of an export")
     file = file_in(LAB)
     assert (file.read_bytes() if file.exists() else None) == before
+
+
+def test_preview_builds_the_text_for_the_chosen_workspace(page: Page, browser: Browser, server: str) -> None:
+    page.goto("/prompts/new/")
+    page.get_by_label("Name", exact=True).fill("Built beside")
+    page.get_by_role("radio", name=re.compile("System prompt")).check()
+    page.get_by_role("button", name="Make the set").click()
+    slug = PromptSet.objects.get(name="Built beside").slug
+    editor = EditorPage(page, f"/prompts/{slug}/edit/")
+    lab = Workspace.objects.get(slug=LAB)
+    page.get_by_label("Workspace", exact=True).select_option(LAB)
+    expect(page.get_by_role("region", name=f"Built for {lab.name}")).to_be_visible()
+    expect(page).to_have_url(re.compile(f"workspace={LAB}"))
+    # The text follows what is typed, and does not jump while somebody reads it.
+    text = page.locator("#preview .system-text")
+    text.evaluate("element => (element.scrollTop = 90)")
+    editor.content.click()
+    press(page, "Control+End", "Enter")
+    page.keyboard.insert_text('[[system_prompt.tools]]\nname = "look"\nsummary = "Looks around"\n')
+    expect(text).to_contain_text("Looks around")
+    expect(page.locator(".system-cache")).to_contain_text("the first difference is in")
+    expect(text).to_have_js_property("scrollTop", 90)
+    assert findings(page) == []
+    page.reload()
+    editor.wait_until_ready()
+    expect(page.get_by_label("Workspace", exact=True)).to_have_value(LAB)
+    expect(text).to_contain_text("Looks around")
+    # Without scripts the button of the form asks for it.
+    plain = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
+    other = plain.new_page()
+    other.goto(reverse("signin-link", args=[issue_link_token()]))
+    other.goto(f"/prompts/{slug}/edit/")
+    other.get_by_label("Workspace", exact=True).select_option(LAB)
+    other.get_by_role("button", name="Preview").click()
+    expect(other.get_by_role("region", name=f"Built for {lab.name}")).to_be_visible()
+    plain.close()

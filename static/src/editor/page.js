@@ -8,8 +8,8 @@ export function adopt(other) {
   swap("main > .notices", other, (element) => document.querySelector("#draft-notices").before(element));
   for (const selector of ["#draft-notices", ".page-facts", "#problems", "#preview"]) swap(selector, other);
   swap("#message-error", other, (element) => document.querySelector(".editor-save").append(element));
-  const [chosen, offered] = [document, other].map((page) => page.querySelector("#context"));
-  // The context that was chosen may be gone by now.
+  const [chosen, offered] = [document, other].map((page) => page.querySelector("#context, #workspace"));
+  // What was chosen may be gone by now.
   if (chosen && offered && ![...offered.options].some(({ value }) => value === chosen.value)) chosen.replaceChildren(...offered.options);
   const invalid = other.querySelector("#message")?.hasAttribute("aria-invalid");
   document.querySelector("#message").toggleAttribute("aria-invalid", Boolean(invalid));

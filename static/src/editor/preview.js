@@ -45,7 +45,7 @@ export function preview(form, current, onAnswer) {
     detail.error = "";
   });
 
-  let scroll = 0;
+  const scrolls = new Map();
   const open = new Map();
   form.addEventListener("htmx:beforeSwap", ({ detail }) => {
     // An error's own page is none: in place of the preview, it would end all previews.
@@ -54,13 +54,18 @@ export function preview(form, current, onAnswer) {
       detail.target.dataset.stale = "";
       return;
     }
-    scroll = document.querySelector("#preview .prompt")?.scrollTop ?? scroll;
+    for (const part of [".prompt", ".system-text"]) {
+      const element = document.querySelector(`#preview ${part}`);
+      if (element) scrolls.set(part, element.scrollTop);
+    }
     for (const each of document.querySelectorAll("#preview [data-keep-open]")) open.set(each.id, each.open);
   });
   form.addEventListener("htmx:afterSettle", ({ target }) => {
     if (target.id !== "preview") return;
-    const prompt = target.querySelector(".prompt");
-    if (prompt) prompt.scrollTop = scroll;
+    for (const [part, top] of scrolls) {
+      const element = target.querySelector(part);
+      if (element) element.scrollTop = top;
+    }
     for (const each of target.querySelectorAll("[data-keep-open]")) each.open = open.get(each.id) ?? false;
     // Whose templates met limits has to wait a little; the preview comes by itself then.
     if (target.dataset.wait) timer = setTimeout(now, Number(target.dataset.wait) * 1000);
