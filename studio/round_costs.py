@@ -44,10 +44,6 @@ class RoundCosts:
         """Whether every template gave a prompt."""
         return len(self.rows) == len(KINDS)
 
-    @property
-    def is_exact(self) -> bool:
-        return all(row.counted.exact for row in self.rows)
-
 
 def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
     """In the context that the editor opens with; None for a set that names no model."""

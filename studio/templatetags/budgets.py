@@ -99,7 +99,7 @@ def mark(fill: Fill, over_by: int) -> str:
     """A word, not only a colour, where a prompt is over its budget."""
     if fill == "over":
         said = _("over by %(tokens)s") % {"tokens": grouped(over_by)}
-        return f' <span class="badge bad"><span aria-hidden="true">▲</span> {escape(said)}</span>'
+        return _badge(said)
     if fill == "close":
         said = _("too close to say")
         return f' <span class="badge warn">{escape(said)}</span>'
@@ -178,16 +178,27 @@ def _levels(view: BudgetView) -> str:
     )
 
 
+def _badge(said: str) -> str:
+    return f' <span class="badge bad"><span aria-hidden="true">▲</span> {escape(said)}</span>'
+
+
 def _model(view: BudgetView, prompt_set: PromptSet) -> str:
     model, cost = view.model, view.cost
     if model is None or cost is None:
         address = reverse("prompt-settings", args=[prompt_set.slug])
-        said = _("Choose a model or a budget in the settings")
+        said = (
+            _("Choose a model in the settings")
+            if view.budget
+            else _("Choose a model or a budget in the settings")
+        )
         return f'<p><a href="{escape(address)}#budgets">{escape(said)}</a></p>'
     facts = [escape(model.name)]
     if view.context_share is not None:
         share = number_format(100 * view.context_share, decimal_pos=1)
-        facts.append(escape(_("%(share)s %% of its context length") % {"share": share}))
+        said = escape(_("%(share)s %% of its context length") % {"share": share})
+        if view.context_share > 1:
+            said += _badge(_("longer than the model can read"))
+        facts.append(said)
     facts.append(escape(_("%(cost)s for the prompt") % {"cost": about(dollars(cost.plain), cost.exact)}))
     # Asked for once somebody looks: to tell what stays the same is a job of its own.
     address = escape(reverse("prompt-costs", args=[prompt_set.slug]))

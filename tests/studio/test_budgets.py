@@ -313,7 +313,7 @@ def test_a_model_that_publishes_no_tokenizer_gets_an_estimate_its_share_and_its_
     PromptSet.objects.update(budgets={"team": 3000}, language_model=model("anthropic:claude-sonnet-4-5"))
     page = text(preview(signed_in, TEAM))
     assert re.search(r"about \d+ of 3,000 tokens \(estimate, ±\d+ %\)", page)
-    assert "of its context length" in page and "≈ $0.0000" in page
+    assert "of its context length" in page and "≈ $0.0000" in page and "can read" not in page
     costs = text(signed_in.get("/prompts/set/versions/1/").content.decode()).partition("Cost per round")[2]
     # A name, then tokens, those that stay the same, and two prices: each is marked.
     assert re.search(r"Team ≈\s\d+ ≈\s\d+ ≈\s\$[\d.]+ ≈\s\$", costs)
@@ -431,3 +431,9 @@ def test_there_is_no_cost_of_a_text_without_a_prompt_or_a_set_without_a_model(
         signed_in.post("/prompts/set/costs/", sent | {"team_user_prompt": "{{ nothing }}"}).status_code == 204
     )
     assert signed_in.post("/prompts/set/costs/", sent | {"kind": "system"}).status_code == 400
+
+
+def test_a_prompt_that_the_model_cannot_read_whole_says_so(signed_in: Client, prompt_set: PromptSet) -> None:
+    LanguageModel.objects.filter(name="openai:gpt-4o").update(context_tokens=3, revision=2)
+    PromptSet.objects.update(language_model=model("openai:gpt-4o"))
+    assert "longer than the model can read" in text(preview(signed_in, TEAM))
