@@ -7,6 +7,7 @@ from typing import Literal
 
 from builder.built_prompt import BuiltPrompt, Section
 from builder.cache_minimums import CACHE_MINIMUMS, CacheMinimum
+from builder.common_prefix import common_prefix
 from builder.messages import Language, message, say
 from builder.tokens import TokenCount, count
 
@@ -120,18 +121,6 @@ class CacheReport:
             return Verdict(minimum, "cached", common.tokens, _in_steps(common.tokens, minimum.step))
         outcome: Outcome = "uncertain" if most >= minimum.tokens else "too_short"
         return Verdict(minimum, outcome, common.tokens, 0)
-
-
-def common_prefix(one: str, other: str) -> int:
-    """How many characters two texts have in common from the start; halving, since comparing is fast."""
-    same, differs = 0, min(len(one), len(other)) + 1
-    while differs - same > 1:
-        middle = (same + differs) // 2
-        if one[same:middle] == other[same:middle]:
-            same = middle
-        else:
-            differs = middle
-    return same
 
 
 def _in_steps(tokens: int, step: int) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
-from builder.cache_report import common_prefix
+from builder.common_prefix import common_prefix
 from builder.messages import Language, advise, message, say
 from builder.tokens import recount
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from builder.built_prompt import BuiltPrompt
 from builder.cache_minimums import CACHE_MINIMUMS, CacheMinimum
-from builder.cache_report import CacheReport, common_prefix
+from builder.cache_report import CacheReport
+from builder.common_prefix import common_prefix
 from builder.system_input import BootstrapFile, Runtime, SystemPromptInput
 from builder.system_prompt import render_system_prompt
 
