@@ -8,9 +8,9 @@ from playwright.sync_api import Page
 PATIENCE = 15_000  # milliseconds
 
 
-def eventually(page: Page, read: Callable[[], object], wanted: object) -> None:
+def eventually(page: Page, read: Callable[[], object], wanted: object, patience: int = PATIENCE) -> None:
     """For what `expect` has no words for: a place on the page, a held request, a row of the database."""
-    deadline = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + patience / 1000
     while (seen := read()) != wanted:
         if time.monotonic() > deadline:
             raise AssertionError(f"still {seen!r}, not {wanted!r}")
