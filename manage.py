@@ -21,7 +21,7 @@ def main():
     from studio.virtual_environment import enter
 
     enter(sys.argv)
-    from studio.start import main as start
+    from studio.operations.start import main as start
 
     start(sys.argv)
 

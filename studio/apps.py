@@ -15,12 +15,12 @@ class StudioConfig(AppConfig):
 
     def ready(self) -> None:
         """Immutable rows get their triggers back after every migrate; the jail registers its system check."""
-        from studio import jail  # noqa: F401
+        from studio.shell import jail  # noqa: F401
 
         post_migrate.connect(_protect_immutable_rows, sender=self)
 
 
 def _protect_immutable_rows(using: str, **kwargs: Any) -> None:
-    from studio.models.immutable import install_triggers
+    from studio.shell.immutable import install_triggers
 
     install_triggers(connections[using])

@@ -3,8 +3,8 @@
 import os
 from typing import Any
 
-from studio.data_folder import kept_secret
-from studio.environment import CHECKOUT, PACKAGE, read_environment
+from studio.shell.data_folder import kept_secret
+from studio.shell.environment import CHECKOUT, PACKAGE, read_environment
 
 ENVIRONMENT = read_environment(os.environ)
 
@@ -33,7 +33,7 @@ INSTALLED_APPS = [
     "studio",
 ]
 MIDDLEWARE = [
-    "studio.middleware.SecurityHeaders",  # outermost, so that static files and errors carry them too
+    "studio.shell.middleware.SecurityHeaders",  # outermost, so that static files and errors carry them too
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -41,11 +41,11 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "studio.middleware.SignInRequired",
+    "studio.shell.middleware.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "studio.middleware.Problems",
+    "studio.shell.middleware.Problems",
 ]
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
@@ -59,8 +59,23 @@ TEMPLATES = [
                 "django.template.context_processors.i18n",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "studio.layout.layout",
+                "studio.shell.layout.layout",
             ],
+            # Each room has its own tags; templates load them by these names.
+            "libraries": {
+                "attributions": "studio.results.attribution_tags",
+                "budgets": "studio.preview.budget_tags",
+                "diff": "studio.compare.tags",
+                "matrix": "studio.compare.matrix_tags",
+                "previews": "studio.preview.tags",
+                "receipts": "studio.workspaces.exports.tags",
+                "results": "studio.results.tags",
+                "runs": "studio.runs.tags",
+                "scores": "studio.shell.score_tags",
+                "stability": "studio.preview.stability_tags",
+                "studio": "studio.shell.tags",
+                "system": "studio.system.tags",
+            },
         },
     }
 ]
@@ -97,7 +112,7 @@ else:
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-FILE_UPLOAD_HANDLERS = ["studio.upload_limit.SmallUploads"]
+FILE_UPLOAD_HANDLERS = ["studio.shell.upload_limit.SmallUploads"]
 
 LOGIN_URL = "signin"
 LOGIN_REDIRECT_URL = "/"
@@ -119,7 +134,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [STATIC_DIR] if CHECKOUT else []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "studio.static_files.VersionedStaticFiles"},
+    "staticfiles": {"BACKEND": "studio.shell.static_files.VersionedStaticFiles"},
 }
 WHITENOISE_USE_FINDERS = True  # no collectstatic step
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000  # an address changes with its file's content
@@ -134,7 +149,7 @@ CSRF_COOKIE_NAME = "__Host-studio-csrf" if _https else "studio-csrf"
 CSRF_COOKIE_SECURE = _https
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"
-CSRF_FAILURE_VIEW = "studio.views.errors.csrf_failure"
+CSRF_FAILURE_VIEW = "studio.shell.error_views.csrf_failure"
 LANGUAGE_COOKIE_NAME = "studio-language"
 LANGUAGE_COOKIE_AGE = 31_536_000
 LANGUAGE_COOKIE_HTTPONLY = True

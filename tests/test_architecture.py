@@ -26,50 +26,50 @@ NAMELESS = {"utils", "helpers", "common", "misc", "services"}
 # Which files may import a library that reads text from strangers or opens foreign files.
 ROOMS = {
     "duckdb": ("builder/leaderboard/",),
-    "tomlkit": ("builder/file_help.py",),
-    "markdown_it": ("studio/markdown.py",),
-    "yaml": ("builder/front_matter.py",),
+    "tomlkit": ("builder/files/file_help.py",),
+    "markdown_it": ("studio/shell/markdown.py",),
+    "yaml": ("builder/system/front_matter.py",),
 }
-ENVIRONMENT_ROOMS = ("builder/render.py", "builder/syntax.py")
+ENVIRONMENT_ROOMS = ("builder/template/render.py", "builder/template/syntax.py")
 # What of the builder the web process may use itself: none of it lexes, parses, compiles, renders or merges a
 # text that a person typed. For that there is `builder.jail`. A new name is added here by hand, knowingly.
 OPEN_TO_STUDIO = {
     f"builder.{name}"
     for name in [
-        "allowed",
-        "attribution",  # renders through the jail that it is given
-        "budget",
-        "built_prompt",
-        "cache_minimums",
-        "cache_report",
-        "defaults",
-        "dialect",
-        "diff",
+        "template.allowed",
+        "results.attribution",  # renders through the jail that it is given
+        "contract.budget",
+        "system.built_prompt",
+        "cache.minimums",
+        "cache.report",
+        "template.defaults",
+        "template.dialect",
+        "diff.lines",
         "errors",
-        "formatters",
+        "template.formatters",
         "jail",
         "leaderboard",
         "messages",
-        "models",
+        "template.models",
         "problems",
-        "rounds",
-        "round_context",
-        "round_history",
-        "round_prompt",
+        "template.rounds",
+        "contract.round_context",
+        "contract.round_history",
+        "contract.round_prompt",
         "simulation",
-        "stability",  # the shapes; templates are analysed by a job of the jail
-        "statistics",
-        "system_builder",  # with settings and front matters that the jail read
-        "system_config",
-        "system_input",  # plain values and the names of modes
-        "system_file",  # turns tables that the jail read into settings and problems
-        "tokens",
-        "unified",
-        "variables",
-        "words",
-        "workspace_file",
-        "workspace_folder",
-        "workspace_look",
+        "cache.stability",  # the shapes; templates are analysed by a job of the jail
+        "results.statistics",
+        "system.builder",  # with settings and front matters that the jail read
+        "system.config",
+        "system.input",  # plain values and the names of modes
+        "system.file",  # turns tables that the jail read into settings and problems
+        "cache.tokens",
+        "diff.unified",
+        "template.variables",
+        "diff.words",
+        "files.workspace_file",
+        "files.workspace_folder",
+        "files.workspace_look",
     ]
 }
 
@@ -147,18 +147,18 @@ def test_only_two_rooms_have_a_jinja_environment() -> None:
 
 def test_studio_parses_and_renders_only_in_the_jail() -> None:
     found = [
-        f"{path.relative_to(ROOT)} imports {room}"
+        f"{path.relative_to(ROOT)} imports {module}"
         for path in modules("studio")
         for module, name in imports(path)
         if module.split(".")[0] == "builder"
-        and (room := ".".join([*module.split("."), name][:2])) not in OPEN_TO_STUDIO
+        and not {module, f"{module}.{name}", ".".join(module.split(".")[:2])} & OPEN_TO_STUDIO
     ]
     assert found == []
 
 
 def test_models_know_no_views_and_views_know_no_commands() -> None:
     order = {
-        "studio.models": ("studio.views", "studio.forms", "studio.urls"),
+        "studio.models": ("studio.views", "studio.shell.forms", "studio.urls"),
         "studio.views": ("studio.management",),
     }
     found = [

@@ -6,10 +6,10 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builder.dialect import DIALECTS
 from builder.errors import BuilderError, TimezoneError
-from builder.formatters import timezone
 from builder.messages import message
+from builder.template.dialect import DIALECTS
+from builder.template.formatters import timezone
 
 if TYPE_CHECKING:
     Subcommands = argparse._SubParsersAction[argparse.ArgumentParser]

@@ -10,7 +10,7 @@ from typing import Any
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_isolated, read_input
 from builder.errors import BuilderError, JailError
-from builder.file_check import FileProblem, check_file, check_read, unreadable
+from builder.files.file_check import FileProblem, check_file, check_read, unreadable
 from builder.jail import JailPool
 from builder.messages import message
 from builder.problems import Problem, Severity

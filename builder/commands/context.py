@@ -7,11 +7,11 @@ from pathlib import Path
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
 from builder.commands.store import opened
-from builder.dialect import MIXSEEK
-from builder.formatters import Values
+from builder.contract.settings import load_settings
 from builder.leaderboard import Renderer
-from builder.render import render
-from builder.settings import load_settings
+from builder.template.dialect import MIXSEEK
+from builder.template.formatters import Values
+from builder.template.render import render
 
 
 def add_to(commands: Subcommands) -> None:

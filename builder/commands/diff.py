@@ -6,8 +6,8 @@ import sys
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, read_text
-from builder.diff import Diff, Line, Row, Section, compare
-from builder.unified import unified
+from builder.diff.lines import Diff, Line, Row, Section, compare
+from builder.diff.unified import unified
 
 # A screen narrower than this shows too little of two texts to compare them.
 NARROWEST = 60

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
-from builder.settings import init_file
+from builder.contract.settings import init_file
 
 
 def add_to(commands: Subcommands) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect
 from builder.commands.store import opened
-from builder.dialect import DIALECTS
 from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say
+from builder.template.dialect import DIALECTS
 
 
 def add_to(commands: Subcommands) -> None:

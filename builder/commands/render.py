@@ -4,18 +4,18 @@ import argparse
 from datetime import datetime, tzinfo
 from pathlib import Path
 
-from builder import formatters
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect, add_isolated, moment, read_input, zone
 from builder.commands.store import opened
-from builder.dialect import DIALECTS, Dialect
-from builder.formatters import Ranking, Values, current_time
+from builder.contract.settings import load_settings
 from builder.jail import JailPool
 from builder.leaderboard import database_path
-from builder.models import PromptContext, RoundPromptContext, read_context
-from builder.render import render
-from builder.settings import load_settings
-from builder.variables import KINDS, PromptKind, field_name
+from builder.template import formatters
+from builder.template.dialect import DIALECTS, Dialect
+from builder.template.formatters import Ranking, Values, current_time
+from builder.template.models import PromptContext, RoundPromptContext, read_context
+from builder.template.render import render
+from builder.template.variables import KINDS, PromptKind, field_name
 
 
 def add_to(commands: Subcommands) -> None:

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from builder.commands import terminal
-from builder.dialect import Dialect
 from builder.leaderboard import AggregationStore, Freshness
 from builder.messages import message, say
+from builder.template.dialect import Dialect
 
 OLD_COPY = message(
     "command-old-copy",

@@ -4,13 +4,13 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from builder.built_prompt import BuiltPrompt, Section
-from builder.cache_report import CacheReport
+from builder.cache.report import CacheReport
+from builder.cache.tokens import TokenCount
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
-from builder.system_builder import SkillCost, SystemPromptBuilder
-from builder.system_input import MODES
-from builder.tokens import TokenCount
+from builder.system.builder import SkillCost, SystemPromptBuilder
+from builder.system.built_prompt import BuiltPrompt, Section
+from builder.system.input import MODES
 
 
 def add_to(commands: Subcommands) -> None:

@@ -1,15 +1,15 @@
 """Locked-down worker processes for text from people: the same check, render and merge, isolated."""
 
-from builder.coverage import Coverage
-from builder.file_check import MISSING_FIELD, FileProblem
+from builder.diff.three_way import Choice, Region, ThreeWay
+from builder.files.file_check import MISSING_FIELD, FileProblem
+from builder.files.orchestrator_file import NamedFile
+from builder.files.prompt_file import PromptFile
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool
 from builder.jail.seccomp import supported as seccomp_supported
 from builder.jail.stats import LaneStats, Stats
-from builder.orchestrator_file import NamedFile
-from builder.prompt_file import PromptFile
-from builder.three_way import Choice, Region, ThreeWay
+from builder.template.coverage import Coverage
 
 __all__ = [
     "LIMIT_NAMES",

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from builder import errors
-from builder.coverage import Coverage
+from builder.cache.stability import CacheLint, Stability, StablePrefix
+from builder.diff.three_way import Region, ThreeWay
 from builder.errors import BuilderError, JailError, LimitExceeded
-from builder.file_check import FileProblem
-from builder.landmarks import Landmarks
+from builder.files.file_check import FileProblem
+from builder.files.prompt_file import Place, PromptFile, UnknownKey
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
-from builder.prompt_file import Place, PromptFile, UnknownKey
-from builder.stability import CacheLint, Stability, StablePrefix
-from builder.system_table import Mention, SystemTable
-from builder.three_way import Region, ThreeWay
+from builder.results.landmarks import Landmarks
+from builder.system.table import Mention, SystemTable
+from builder.template.coverage import Coverage
 
 FAULT = message(
     "jail-fault",

@@ -12,22 +12,22 @@ from typing import Any
 
 from jinja2 import nodes
 
-from builder import prompt_file
-from builder.cache_lints import analyse_uncounted
-from builder.check import read
-from builder.coverage import coverage, unused
-from builder.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
+from builder.cache.lints import analyse_uncounted
+from builder.diff.three_way import compare_three
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
-from builder.file_check import check_file
-from builder.front_matter import read_front_matters
+from builder.files import prompt_file
+from builder.files.file_check import check_file
+from builder.files.orchestrator_file import named_prompt_file
 from builder.jail.limits import Limits, exceeded
-from builder.landmarks import landmarks
-from builder.orchestrator_file import named_prompt_file
 from builder.problems import errors_in
-from builder.render import render_capped
-from builder.system_table import read_system_table
-from builder.three_way import compare_three
-from builder.variables import PromptKind, sample_values
+from builder.results.landmarks import landmarks
+from builder.system.front_matter import read_front_matters
+from builder.system.table import read_system_table
+from builder.template.check import read
+from builder.template.coverage import coverage, unused
+from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
+from builder.template.render import render_capped
+from builder.template.variables import PromptKind, sample_values
 
 Args = dict[str, Any]
 

@@ -9,27 +9,27 @@ from datetime import date
 from typing import Any, Self
 
 # For their messages: errors and problems come from inside as codes.
-import builder.check
-import builder.render  # noqa: F401
-from builder.coverage import Coverage
-from builder.dialect import CONTRACT, Dialect
+import builder.template.check
+import builder.template.render  # noqa: F401
+from builder.cache.stability import DEFAULT_MODEL, Stability, against_minimum
+from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
-from builder.file_check import FileProblem
-from builder.front_matter import FrontMatter
+from builder.files.file_check import FileProblem
+from builder.files.orchestrator_file import NamedFile
+from builder.files.prompt_file import PromptFile
 from builder.jail import answers
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
-from builder.landmarks import Landmarks
-from builder.orchestrator_file import NamedFile
 from builder.problems import Problem
-from builder.prompt_file import PromptFile
-from builder.stability import DEFAULT_MODEL, Stability, against_minimum
-from builder.system_table import SystemTable
-from builder.three_way import ThreeWay
-from builder.variables import PromptKind
+from builder.results.landmarks import Landmarks
+from builder.system.front_matter import FrontMatter
+from builder.system.table import SystemTable
+from builder.template.coverage import Coverage
+from builder.template.dialect import CONTRACT, Dialect
+from builder.template.variables import PromptKind
 
 Variables = Mapping[str, str | int]
 
@@ -62,7 +62,7 @@ class JailPool:
     def check(
         self, kind: PromptKind, text: str, *, owner: str | None = None, topic: str | None = None
     ) -> list[Problem]:
-        """``builder.check.check``, isolated."""
+        """``builder.template.check.check``, isolated."""
         request = {"do": "check", "kind": kind, "text": text}
         return list(answers.problems_of(self._jobs.ask(request, owner, topic)))
 
@@ -76,7 +76,7 @@ class JailPool:
         owner: str | None = None,
         topic: str | None = None,
     ) -> str:
-        """``builder.render.render``, isolated; ``LimitExceeded`` says which limit it met."""
+        """``builder.template.render.render``, isolated; ``LimitExceeded`` says which limit it met."""
         request = self._render_request("render", kind, text, variables, dialect)
         return str(self._jobs.ask(request, owner, topic))
 
@@ -109,7 +109,7 @@ class JailPool:
         owner: str | None = None,
         topic: str | None = None,
     ) -> Stability | None:
-        """``builder.cache_lints.analyse``, isolated; None for a text that is refused or gives no prompt."""
+        """``builder.cache.lints.analyse``, isolated; None for a text that is refused or gives no prompt."""
         request = self._render_request("stability", kind, text, values, dialect)
         request["minimum"] = minimum_tokens is not None
         try:
@@ -121,7 +121,7 @@ class JailPool:
     # --- two texts from one --------------------------------------------------------------
 
     def compare_three(self, base: str, mine: str, theirs: str, *, owner: str | None = None) -> ThreeWay:
-        """``builder.three_way.compare_three``, isolated; no preview waits for it."""
+        """``builder.diff.three_way.compare_three``, isolated; no preview waits for it."""
         request = {"do": "compare_three", "base": base, "mine": mine, "theirs": theirs}
         return answers.three_way_of(self._jobs.ask_file(request, owner))
 
@@ -136,7 +136,7 @@ class JailPool:
         *,
         owner: str | None = None,
     ) -> bytes:
-        """``builder.prompt_file.merge``, isolated."""
+        """``builder.files.prompt_file.merge``, isolated."""
         request = {
             "do": "merge",
             "old": None if old is None else base64.b64encode(old).decode(),
@@ -147,17 +147,17 @@ class JailPool:
         return base64.b64decode(self._jobs.ask_file(request, owner))
 
     def read(self, data: bytes, name: str, *, owner: str | None = None) -> PromptFile:
-        """``builder.prompt_file.read``, isolated."""
+        """``builder.files.prompt_file.read``, isolated."""
         request = {"do": "read", "data": base64.b64encode(data).decode(), "name": name}
         return answers.prompt_file_of(self._jobs.ask_file(request, owner))
 
     def check_file(self, data: bytes, name: str, *, owner: str | None = None) -> list[FileProblem]:
-        """``builder.file_check.check_file``, isolated: fields and templates, by line of the file."""
+        """``builder.files.file_check.check_file``, isolated: fields and templates, by line of the file."""
         request = {"do": "check_file", "data": base64.b64encode(data).decode(), "name": name}
         return [answers.file_problem_of(each) for each in self._jobs.ask_file(request, owner)]
 
     def named_prompt_file(self, data: bytes, name: str, *, owner: str | None = None) -> NamedFile | None:
-        """``builder.orchestrator_file.named_prompt_file``, isolated."""
+        """``builder.files.orchestrator_file.named_prompt_file``, isolated."""
         request = {"do": "named_prompt_file", "data": base64.b64encode(data).decode(), "name": name}
         named = self._jobs.ask_file(request, owner)
         return None if named is None else NamedFile(**named)
@@ -165,12 +165,12 @@ class JailPool:
     # --- system prompts ------------------------------------------------------------------
 
     def system_table(self, data: bytes, name: str, *, owner: str | None = None) -> SystemTable:
-        """``builder.system_table.read_system_table``, isolated; ``builder.system_file`` checks it."""
+        """``builder.system.table.read_system_table``, isolated; ``builder.system.file`` checks it."""
         request = {"do": "system_table", "data": base64.b64encode(data).decode(), "name": name}
         return answers.system_table_of(self._jobs.ask_file(request, owner))
 
     def front_matters(self, texts: Sequence[str], *, owner: str | None = None) -> list[FrontMatter]:
-        """``builder.front_matter.read_front_matters``, isolated."""
+        """``builder.system.front_matter.read_front_matters``, isolated."""
         found: list[FrontMatter] = []
         for first in range(0, len(texts), _FRONT_MATTERS):
             request = {"do": "front_matters", "texts": list(texts[first : first + _FRONT_MATTERS])}
@@ -210,7 +210,7 @@ class JailPool:
         return answers.coverage_of(found)
 
     def unused(self, kind: PromptKind, text: str, dialect: Dialect = CONTRACT) -> frozenset[str]:
-        """``builder.coverage.unused``, isolated."""
+        """``builder.template.coverage.unused``, isolated."""
         request = self._render_request("unused", kind, "", {}, dialect)
         for found in self._jobs.ask_each(request, "text", [text]):
             if not isinstance(found, BuilderError):

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from builder.dialect import RankingOrder
 from builder.leaderboard.board import PLACES, known, standings
 from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS, TEAMS
 from builder.leaderboard.listing import WIDTH, Signs, execution_of, joined, matching
@@ -23,6 +22,7 @@ from builder.leaderboard.records import (
     TeamSummary,
 )
 from builder.leaderboard.source import Source
+from builder.template.dialect import RankingOrder
 
 _TEAM_ORDERS: dict[TeamOrder, str] = {
     "best": "best DESC NULLS LAST, team_id",

@@ -2,7 +2,6 @@
 
 import duckdb
 
-from builder.dialect import RankingOrder
 from builder.errors import UnknownExecution
 from builder.leaderboard import listing
 from builder.leaderboard.digest import SCORES, STANDINGS
@@ -10,6 +9,7 @@ from builder.leaderboard.listing import Filter, Signs
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.records import Activity, Execution, ScorePoint, Standing
 from builder.leaderboard.sentences import UNKNOWN_EXECUTION
+from builder.template.dialect import RankingOrder
 
 PLACES: dict[RankingOrder, str] = {"team_id": "by_team_id", "latest_round": "by_latest_round"}
 """The columns that hold a team's place in MixSeek's order and in the contract's."""

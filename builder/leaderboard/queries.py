@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable
 
-from builder.dialect import RankingOrder
 from builder.errors import MissingColumn, MissingTable
 from builder.leaderboard.schema import Schema, column_of
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
+from builder.template.dialect import RankingOrder
 
 _ORDERS: dict[RankingOrder, str] = {
     "latest_round": "max_score DESC, latest_round DESC, team_id ASC",

@@ -10,13 +10,13 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from builder.dialect import CONTRACT, MIXSEEK, Dialect, RankingOrder
 from builder.errors import CONTEXT_INVALID, ContextError, MissingColumn
-from builder.formatters import Values, format_ranking_table, generate_position_message, variables
 from builder.leaderboard.records import ClockSource, Cutoff, DeliveredPrompt, RebuiltRound
 from builder.leaderboard.rows import BoardRow, StatusRow
 from builder.leaderboard.sentences import MISSING_COLUMN
-from builder.models import RankingEntry, RoundPromptContext, RoundState
+from builder.template.dialect import CONTRACT, MIXSEEK, Dialect, RankingOrder
+from builder.template.formatters import Values, format_ranking_table, generate_position_message, variables
+from builder.template.models import RankingEntry, RoundPromptContext, RoundState
 
 For = Literal["team", "judgment"]
 Renderer = Callable[[Values], str]

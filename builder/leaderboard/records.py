@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from builder.models import RoundPromptContext
+from builder.template.models import RoundPromptContext
 
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
 

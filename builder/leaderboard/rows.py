@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from builder.leaderboard.records import DeliveredPrompt, Metric, Standing
-from builder.models import RankingEntry
+from builder.template.models import RankingEntry
 
 _QUARTER = 15 * 60
 

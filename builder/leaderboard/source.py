@@ -8,7 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from builder.dialect import CONTRACT, Dialect
 from builder.leaderboard import listing
 from builder.leaderboard.access import T, ask
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
@@ -18,6 +17,7 @@ from builder.leaderboard.progress import Progress, ProgressFolder
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.schema import DATABASE_NAME, Gap
 from builder.leaderboard.snapshot import Copying, Freshness, Snapshots
+from builder.template.dialect import CONTRACT, Dialect
 
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten

@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 
-from builder.dialect import RankingOrder
 from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
 from builder.leaderboard import listing, queries
 from builder.leaderboard.across import Across
@@ -38,7 +37,8 @@ from builder.leaderboard.story import (
     read_story,
     read_submissions,
 )
-from builder.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
+from builder.template.dialect import RankingOrder
+from builder.template.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
 
 
 class AggregationStore(Source):

@@ -23,7 +23,7 @@ from builder.leaderboard.rows import (
     score_of,
 )
 from builder.leaderboard.sentences import UNKNOWN_EXECUTION, UNKNOWN_ROUND, UNKNOWN_TEAM
-from builder.models import RoundState
+from builder.template.models import RoundState
 
 Texts = Literal["none", "all"] | int
 """Which conversations to read: they are by far the largest values. A number is that of a round."""

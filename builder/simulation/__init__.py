@@ -23,13 +23,13 @@ from pathlib import Path
 from random import Random
 from zoneinfo import ZoneInfo
 
+from builder.files.prompt_file import merge
 from builder.leaderboard.schema import DATABASE_NAME
 from builder.leaderboard.writer import SimulatedDatabase
-from builder.prompt_file import merge
 from builder.simulation.play import Play
 from builder.simulation.runs import METRICS, TEAMS, Run, RunState, Team
 from builder.simulation.texts import TASKS
-from builder.variables import PromptKind, field_name
+from builder.template.variables import PromptKind, field_name
 
 __all__ = ["METRICS", "TASKS", "TEAMS", "Run", "RunState", "Team", "prompt_file_of", "simulate"]
 

@@ -12,14 +12,14 @@ from random import Random
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from builder.dialect import MIXSEEK
-from builder.formatters import variables
 from builder.leaderboard.writer import Judgment, RoundKey, SimulatedDatabase, Summary
-from builder.models import RankingEntry, RoundPromptContext, RoundState
-from builder.render import render
 from builder.simulation.conversation import converse, stamp
 from builder.simulation.runs import Run, Team
 from builder.simulation.texts import Voice, language_of
+from builder.template.dialect import MIXSEEK
+from builder.template.formatters import variables
+from builder.template.models import RankingEntry, RoundPromptContext, RoundState
+from builder.template.render import render
 
 _COMMIT = timedelta(milliseconds=3)
 """From a transaction's start, which ``created_at`` holds, to the moment when others see its row."""

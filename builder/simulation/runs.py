@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
 
-from builder.defaults import DEFAULT_TEMPLATES
-from builder.variables import PromptKind
+from builder.template.defaults import DEFAULT_TEMPLATES
+from builder.template.variables import PromptKind
 
 RunState = Literal["completed", "partial_failure", "failed", "running"]
 

@@ -4,7 +4,7 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
-import studio.models.contexts
+import studio.contexts.models
 
 
 class Migration(migrations.Migration):
@@ -228,7 +228,7 @@ class Migration(migrations.Migration):
                 ("slug", models.SlugField(allow_unicode=True, max_length=80, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("description", models.CharField(blank=True, max_length=300)),
-                ("data", models.JSONField(validators=[studio.models.contexts.validate_round_context])),
+                ("data", models.JSONField(validators=[studio.contexts.models.validate_round_context])),
                 ("submission", models.TextField()),
                 ("created_at", models.DateTimeField()),
                 ("changed_at", models.DateTimeField()),

@@ -4,7 +4,7 @@ from typing import Any
 import django.db.models.deletion
 from django.db import migrations, models
 
-from studio.models.history_index import IndexedVersion, note_versions
+from studio.prompts.history_index import IndexedVersion, note_versions
 
 TEXTS = ("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
 

@@ -2,8 +2,8 @@
 
 from django.db import migrations, models
 
-import studio.models.contexts
-import studio.models.ordered_json
+import studio.contexts.models
+import studio.contexts.ordered_json
 
 
 class Migration(migrations.Migration):
@@ -20,8 +20,8 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="samplecontext",
             name="data",
-            field=studio.models.ordered_json.OrderedJSONField(
-                validators=[studio.models.contexts.validate_round_context]
+            field=studio.contexts.ordered_json.OrderedJSONField(
+                validators=[studio.contexts.models.validate_round_context]
             ),
         ),
     ]

@@ -4,7 +4,7 @@ from django.apps.registry import Apps
 from django.db import migrations
 from django.db.backends.base.schema import BaseDatabaseSchemaEditor
 
-from studio.model_table import SHIPPED
+from studio.prompts.model_table import SHIPPED
 
 
 def add_shipped(apps: Apps, schema_editor: BaseDatabaseSchemaEditor) -> None:

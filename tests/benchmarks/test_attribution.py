@@ -13,10 +13,10 @@ from django.utils import timezone
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from builder.simulation import TASKS, Run, simulate
-from studio.attributing import attribute_workspace
-from studio.demo.story import RESEARCH
 from studio.models import PromptSet, RunResult, Workspace
-from studio.models.prompts import Templates
+from studio.operations.demo.story import RESEARCH
+from studio.prompts.models import Templates
+from studio.results.attribution import attribute_workspace
 
 VERSIONS = 50
 RUNS = 625

@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from builder.diff import compare
-from builder.three_way import compare_three
+from builder.diff.lines import compare
+from builder.diff.three_way import compare_three
 
 WORDS = [
     "スコア",

@@ -12,11 +12,11 @@ from django.test import Client
 from pytest_benchmark.fixture import BenchmarkFixture
 from pytest_django.plugin import DjangoDbBlocker
 
-from builder.defaults import DEFAULT_TEMPLATES
+from builder.template.defaults import DEFAULT_TEMPLATES
 from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
-from studio.models.history_index import note_versions
-from studio.models.prompts import Origin, Templates
-from studio.models.results import Found
+from studio.prompts.history_index import note_versions
+from studio.prompts.models import Origin, Templates
+from studio.results.models import Found
 from tests.studio.clock import NOW
 
 FEW, MANY = 100, 100_000

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from builder.defaults import DEFAULT_TEAM_USER_PROMPT
-from builder.dialect import MIXSEEK
 from builder.errors import CoolingDown, LimitExceeded
 from builder.jail import JailPool
-from builder.render import render
-from builder.variables import sample_values
+from builder.template.defaults import DEFAULT_TEAM_USER_PROMPT
+from builder.template.dialect import MIXSEEK
+from builder.template.render import render
+from builder.template.variables import sample_values
 
 VALUES = sample_values("team")
 HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"

@@ -25,9 +25,9 @@ from django.urls import path
 from pytest_benchmark.fixture import BenchmarkFixture
 from pytest_django.plugin import DjangoDbBlocker
 
-from studio.demo import load_demo
-from studio.jail import pool
 from studio.models import PromptSet
+from studio.operations.demo import load_demo
+from studio.shell.jail import pool
 from studio.urls import urlpatterns as studio_urls
 from tests.builder.jail.attacks import GREEDY
 

@@ -15,7 +15,7 @@ from django.test import Client
 
 from builder.leaderboard.reader import Reader
 from studio.models import Workspace
-from studio.stores import close_all, store_of
+from studio.workspaces.stores import close_all, store_of
 from tests.benchmarks.test_leaderboard import NOW, Filled, filled  # noqa: F401 (a fixture)
 
 ROUNDS = 15

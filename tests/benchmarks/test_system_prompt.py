@@ -9,8 +9,8 @@ from statistics import median
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from builder.cache_report import CacheReport
-from builder.system_builder import SystemPromptBuilder
+from builder.cache.report import CacheReport
+from builder.system.builder import SystemPromptBuilder
 from tests.builder.agent_workspaces import MACHINE, add_skill, write
 
 SKILLS = 500

@@ -5,7 +5,7 @@ from statistics import median
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from builder.tokens import ENCODINGS, count, estimate
+from builder.cache.tokens import ENCODINGS, count, estimate
 from tests.builder.token_samples import ENGLISH, JAPANESE
 
 PASSAGES = {"english": ENGLISH, "japanese": JAPANESE}

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from builder.defaults import DEFAULT_TEAM_USER_PROMPT
+from builder.contract.user_prompt import UserPromptBuilder
 from builder.leaderboard import AggregationStore
-from builder.models import RoundPromptContext
 from builder.simulation import Run, Team, simulate
-from builder.user_prompt import UserPromptBuilder
+from builder.template.defaults import DEFAULT_TEAM_USER_PROMPT
+from builder.template.models import RoundPromptContext
 
 NOW = datetime(2025, 11, 19, 12, 34, 56, 789012, UTC)
 TURNS, CALLS = 60, 20

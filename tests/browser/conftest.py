@@ -25,9 +25,9 @@ from playwright.sync_api import (
 from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
-from studio.demo import load_demo
-from studio.model_table import add_missing
-from studio.models.signin import issue_link_token
+from studio.operations.demo import load_demo
+from studio.prompts.model_table import add_missing
+from studio.shell.signin import issue_link_token
 from tests.browser.patience import PATIENCE
 from tests.browser.readiness import act_when_ready
 from tests.browser.traffic import Traffic

@@ -9,7 +9,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from studio.models import SampleContext
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings

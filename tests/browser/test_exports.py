@@ -8,9 +8,9 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from studio.models import Export, PromptSet, Workspace
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
-from tests.studio.exports import prompt_file
+from tests.studio.workspaces.exports.confirming import prompt_file
 
 PLAN = "/prompts/research-team/export/?version=3&workspace=research-lab"
 

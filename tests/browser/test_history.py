@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 

@@ -7,8 +7,8 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, Route, expect
 
-import studio.matrix
-from studio.models.signin import issue_link_token
+import studio.compare.matrix
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.patience import eventually
 from tests.browser.readiness import press
@@ -19,7 +19,7 @@ MATRIX = "/prompts/research-team/matrix/"
 @pytest.fixture(autouse=True)
 def forgotten(server: str) -> Iterator[None]:
     """The server runs in this process: what an earlier test saw is worked out again."""
-    studio.matrix.forget()
+    studio.compare.matrix.forget()
     yield
 
 

@@ -7,9 +7,9 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from studio.attributing import attribute_workspace
 from studio.models import Workspace
-from studio.stores import store_of
+from studio.results.attribution import attribute_workspace
+from studio.workspaces.stores import store_of
 from tests.browser.editor_page import EditorPage, forget_drafts
 from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings

@@ -7,7 +7,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from studio.models import SampleContext, Workspace
-from studio.stores import store_of
+from studio.workspaces.stores import store_of
 from tests.browser.clipboard import copied
 from tests.browser.readiness import press
 from tests.browser.test_accessibility import findings

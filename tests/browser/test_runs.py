@@ -13,7 +13,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from studio.models import Workspace
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser import live_run
 from tests.browser.conftest import Watch
 from tests.browser.patience import eventually

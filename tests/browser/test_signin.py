@@ -4,7 +4,7 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 
 

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from studio.models import Draft, DraftCopy
-from studio.models.drafts import CopyReason
+from studio.prompts.drafts import CopyReason
 from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
 from tests.browser.patience import eventually
 from tests.browser.test_accessibility import findings

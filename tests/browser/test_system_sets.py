@@ -8,7 +8,7 @@ from django.urls import reverse
 from playwright.sync_api import Browser, Page, expect
 
 from studio.models import PromptSet, Workspace
-from studio.models.signin import issue_link_token
+from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EditorPage
 from tests.browser.readiness import press

@@ -4,8 +4,8 @@ import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from studio.attributing import attribute_workspace
 from studio.models import Workspace
+from studio.results.attribution import attribute_workspace
 from tests.browser.test_accessibility import findings
 
 

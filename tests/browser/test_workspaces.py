@@ -9,7 +9,7 @@ from django.core.management import call_command
 from playwright.sync_api import Page, expect
 
 from studio.models import Label, PromptSet, PromptVersion, Workspace
-from studio.models.prompts import Origin
+from studio.prompts.models import Origin
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
 from tests.browser.readiness import wait_until_ready
 

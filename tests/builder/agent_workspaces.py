@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from builder.workspace_scan import Machine
+from builder.system.workspace_scan import Machine
 
 MACHINE = Machine(host="vm", os="Linux 6.1", python="3.11.7", home=Path("/home/nobody"))
 

@@ -1,7 +1,7 @@
 """Records of three played rounds and a ranking, for tests of round prompts."""
 
-from builder.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
-from builder.round_context import RoundContext
+from builder.contract.round_context import RoundContext
+from builder.template.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
 
 RECORDS = [
     SubmissionRecord(round_number=1, content="最初の回答", score=60.0, feedback="根拠が足りません"),

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from random import Random
 
-from builder.variables import VARIABLES, PromptKind
+from builder.template.variables import VARIABLES, PromptKind
 
 NAMES = ("a", "b", "c")
 TEXTS = ["text ", "見出し\n", "\n", "🏆 x\n\n", "  ", "# head\n", "a b\n", "\n  "]

@@ -30,7 +30,7 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.messages import MESSAGES
-from builder.models import read_context
+from builder.template.models import read_context
 
 SYNTAX_ERROR = TemplateSyntaxFailure(SYNTAX, line=5, reason="unexpected end of template")
 UNDEFINED = UndefinedFailure(TEMPLATE, line=2, reason="'unknown_variable' is undefined")

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.mark.parametrize("name", builder.__all__)
 def test_public_name_is_there_and_is_the_one_of_its_module(name: str) -> None:
     public = getattr(builder, name)
-    room = sys.modules[getattr(public, "__module__", None) or "builder.dialect"]
+    room = sys.modules[getattr(public, "__module__", None) or "builder.template.dialect"]
     assert room.__name__.startswith("builder.")
     assert name.isupper() or getattr(room, name) is public
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import jinja2
 
-from builder import render as rendering
-from builder.allowed import FILTERS, TESTS
-from builder.check import check
-from builder.dialect import MIXSEEK
 from builder.errors import TemplateFailure
 from builder.problems import errors_in
+from builder.template import render as rendering
+from builder.template.allowed import FILTERS, TESTS
+from builder.template.check import check
+from builder.template.dialect import MIXSEEK
 from tests.builder.template_grammar import TemplateGrammar
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")

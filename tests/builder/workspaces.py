@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from builder.defaults import DEFAULT_TEMPLATES
 from builder.simulation import Run, simulate
+from builder.template.defaults import DEFAULT_TEMPLATES
 
 START = datetime(2026, 4, 1, 9, tzinfo=UTC)
 

@@ -8,9 +8,7 @@ from random import Random
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.urls import URLPattern
-
-from studio.urls import urlpatterns
+from django.urls import URLPattern, get_resolver
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 NUMBERS = (
@@ -93,7 +91,7 @@ class BadRequest:
 def bad_requests(seed: int, count: int, known: dict[str, list[str]]) -> Iterator[BadRequest]:
     """``known`` has values that exist: now and then one is drawn, so that more is reached."""
     random = Random(seed)
-    routes = [pattern for pattern in urlpatterns if isinstance(pattern, URLPattern)]
+    routes = [route for room in get_resolver().url_patterns for route in room.url_patterns]
     for number in range(count):
         pattern = routes[number % len(routes)]
         path = _path(random, pattern, known)

@@ -12,12 +12,12 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
-import studio.conflicts
-import studio.editor_page
-import studio.examinations
-import studio.export_plan
-import studio.saving
-import studio.system_text
+import studio.editor.conflicts
+import studio.editor.page
+import studio.preview.examinations
+import studio.preview.saving
+import studio.prompts.system_text
+import studio.workspaces.exports.plan
 from builder.jail import JailPool
 from studio.models import Workspace
 from tests.studio.clock import NOW
@@ -53,7 +53,7 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def demo(db: None, demo_folder: Path) -> Path:
     """The demo, as a first start loads it."""
-    from studio.demo import load_demo
+    from studio.operations.demo import load_demo
 
     load_demo(demo_folder)
     return demo_folder
@@ -76,14 +76,14 @@ def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
         users = (
-            studio.conflicts,
-            studio.editor_page,
-            studio.examinations,
-            studio.export_plan,
-            studio.saving,
-            studio.system_text,
+            studio.editor.conflicts,
+            studio.editor.page,
+            studio.preview.examinations,
+            studio.workspaces.exports.plan,
+            studio.preview.saving,
+            studio.prompts.system_text,
         )
         for module in users:
             monkeypatch.setattr(module, "pool", lambda: own)
-        studio.examinations.forget()
+        studio.preview.examinations.forget()
         yield own

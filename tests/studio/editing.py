@@ -4,10 +4,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
-from builder.models import RoundPromptContext, RoundState
+from builder.template.models import RoundPromptContext, RoundState
 from studio.models import PromptSet, SampleContext
-from studio.models.drafts import SentDraft
-from studio.models.prompts import Templates
+from studio.prompts.drafts import SentDraft
+from studio.prompts.models import Templates
 from tests.studio.clock import NOW
 
 TEAM = "# Task\n{{ user_prompt }}\nRound {{ round_number }}\n"

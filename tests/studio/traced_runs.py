@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 
 from builder.simulation import TEAMS, Run, simulate
-from studio.attributing import attribute_workspace
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.models.prompts import Templates
+from studio.prompts.models import Templates
+from studio.results.attribution import attribute_workspace
 from tests.studio.clock import NOW
-from tests.studio.workspaces import note_export
+from tests.studio.workspaces.prompt_files import note_export
 
 TASK = "要件を整理してください。"
 PLAIN = Templates("{{ user_prompt }}\n{{ current_datetime }}\n", "{{ submission }}\n", "j\n")

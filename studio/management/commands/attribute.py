@@ -6,8 +6,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from studio.attributing import Progress, attribute_workspace
-from studio.drift import UnknownWorkspace, chosen
+from studio.results.attribution import Progress, attribute_workspace
+from studio.workspaces.drift import UnknownWorkspace, chosen
 
 _WIDTH = 30
 

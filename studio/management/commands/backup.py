@@ -5,7 +5,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from studio.backup import BackupError, back_up
+from studio.operations.backup import BackupError, back_up
 
 
 class Command(BaseCommand):

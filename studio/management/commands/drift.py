@@ -9,9 +9,9 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 from django.utils import timezone
 
-from studio.drift import FORMATS, UnknownWorkspace, chosen
-from studio.reconciling import reconcile
-from studio.workspace_state import every_state_of
+from studio.workspaces.drift import FORMATS, UnknownWorkspace, chosen
+from studio.workspaces.exports.reconciling import reconcile
+from studio.workspaces.state import every_state_of
 
 
 class Command(BaseCommand):

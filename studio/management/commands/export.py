@@ -12,21 +12,21 @@ from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
 from builder.errors import JailError
-from studio.comparison import unified_text
-from studio.export_page import chosen_version
-from studio.export_plan import Target, plan
-from studio.exporting import Order, confirm, reconcile
+from studio.compare.versions import unified_text
+from studio.editor.sets import reason
 from studio.models import Export, PromptSet, PromptVersion, Workspace
-from studio.models.exports import Outcome
-from studio.models.signin import OPERATOR
-from studio.models.workspaces import LABELLED
-from studio.problems import Problem
-from studio.receipts import listed, with_receipts
-from studio.registering import register, same_folder
-from studio.saving import Refused
-from studio.sets import reason
-from studio.templatetags.receipts import failure, failure_advice
-from studio.workspace_roots import allowed_folder
+from studio.preview.saving import Refused
+from studio.shell.problems import Problem
+from studio.shell.signin import OPERATOR
+from studio.workspaces.exports.exporting import Order, confirm, reconcile
+from studio.workspaces.exports.models import Outcome
+from studio.workspaces.exports.page import chosen_version
+from studio.workspaces.exports.plan import Target, plan
+from studio.workspaces.exports.receipts import listed, with_receipts
+from studio.workspaces.exports.tags import failure, failure_advice
+from studio.workspaces.models import LABELLED
+from studio.workspaces.registering import register, same_folder
+from studio.workspaces.roots import allowed_folder
 
 USAGE = 2
 NOT_WRITTEN = 1

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.commands import flush
 from django.db import connections
 
-from studio.models.immutable import triggers_lifted
+from studio.shell.immutable import triggers_lifted
 
 
 class Command(flush.Command):

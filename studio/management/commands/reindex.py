@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand
 from django.db import transaction
 
 from studio.models import PromptSet
-from studio.models.history_index import note_versions
+from studio.prompts.history_index import note_versions
 
 _AT_ONCE = 500
 

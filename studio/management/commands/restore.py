@@ -5,9 +5,9 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from studio.backup import BackupError, check, restore
-from studio.data_folder import make_data_folder
-from studio.database import bring_up_to_date, is_empty, keep_copy
+from studio.operations.backup import BackupError, check, restore
+from studio.operations.database import bring_up_to_date, is_empty, keep_copy
+from studio.shell.data_folder import make_data_folder
 
 
 class Command(BaseCommand):

@@ -16,14 +16,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 from django.utils import timezone
 
-from studio.backup import BackupError
-from studio.data_folder import make_data_folder
-from studio.database import bring_up_to_date, is_empty
-from studio.jail import pool
-from studio.reconciling import reconcile
-from studio.server import AddressError, base_url, listen, prepare
-from studio.signin_link import remember_address, signin_link
-from studio.watching import Watch
+from studio.operations.backup import BackupError
+from studio.operations.database import bring_up_to_date, is_empty
+from studio.operations.server import AddressError, base_url, listen, prepare
+from studio.operations.watching import Watch
+from studio.shell.data_folder import make_data_folder
+from studio.shell.jail import pool
+from studio.shell.signin_link import remember_address, signin_link
+from studio.workspaces.exports.reconciling import reconcile
 
 
 class Command(BaseCommand):
@@ -77,7 +77,7 @@ class Command(BaseCommand):
         if kept := bring_up_to_date():
             self.stdout.write(f"The database is of an older version; as it was, it is kept in {kept}.")
         if pending.exists():
-            from studio.demo import load_demo
+            from studio.operations.demo import load_demo
 
             self.stdout.write("Loading the demo …")
             load_demo(data)

@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from studio.start import run_tests
+from studio.operations.start import run_tests
 
 
 class Command(BaseCommand):

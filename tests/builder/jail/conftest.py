@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from builder.jail import JailPool
-from builder.variables import sample_values
+from builder.template.variables import sample_values
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ import pytest
 
 from builder.errors import LimitExceeded, TemplateFailure
 from builder.jail import JailPool
-from builder.render import render
+from builder.template.render import render
 from tests.builder.attacks import ATTACKS, HARMLESS, RUN_CODE
 from tests.builder.jail.attacks import GREEDY
 

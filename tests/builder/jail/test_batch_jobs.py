@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from builder.coverage import Coverage
-from builder.dialect import MIXSEEK
 from builder.jail import JailPool
-from builder.landmarks import landmarks
-from builder.variables import sample_values
+from builder.results.landmarks import landmarks
+from builder.template.coverage import Coverage
+from builder.template.dialect import MIXSEEK
+from builder.template.variables import sample_values
 
 TEXT = "課題\n{% if round_number > 1 %}\nlater\n{% else %}\nfirst\n{% endif %}\n"
 ENDLESS = "{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}"

@@ -51,7 +51,7 @@ def script(body: str) -> list[str]:
         atexit.register(lambda: [action() for action in last])
         sys.path.insert(0, {str(ROOT)!r})
         from builder.jail import JailPool, Limits
-        from builder.variables import sample_values
+        from builder.template.variables import sample_values
         values = sample_values("team")
         HANGS = {HANGS!r}
         def pids(pool):

@@ -9,11 +9,7 @@ from functools import partial
 import jinja2
 import pytest
 
-from builder import file_check, prompt_file
-from builder.allowed import FILTERS
-from builder.check import check
-from builder.defaults import DEFAULT_TEMPLATES
-from builder.dialect import CONTRACT, DIALECTS, MIXSEEK
+from builder.diff.three_way import compare_three
 from builder.errors import (
     BuilderError,
     DiffTooLarge,
@@ -23,10 +19,14 @@ from builder.errors import (
     TemplateSyntaxFailure,
     UndefinedFailure,
 )
+from builder.files import file_check, prompt_file
 from builder.jail import JailPool, Limits, Match
-from builder.render import render
-from builder.three_way import compare_three
-from builder.variables import KINDS, sample_values
+from builder.template.allowed import FILTERS
+from builder.template.check import check
+from builder.template.defaults import DEFAULT_TEMPLATES
+from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK
+from builder.template.render import render
+from builder.template.variables import KINDS, sample_values
 
 Values = dict[str, str | int]
 LINES = "{% if round_number > 1 %}\n  {{ user_prompt }}\n{% endif %}\nend\n"

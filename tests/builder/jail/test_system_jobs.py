@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from builder.errors import PromptFileInvalid
-from builder.front_matter import read_front_matters
 from builder.jail import JailPool
-from builder.system_builder import SystemPromptBuilder
-from builder.system_file import check_system_file, config_of, problems_of, read_system_file
-from builder.system_table import read_system_table
+from builder.system.builder import SystemPromptBuilder
+from builder.system.file import check_system_file, config_of, problems_of, read_system_file
+from builder.system.front_matter import read_front_matters
+from builder.system.table import read_system_table
 from tests.builder.agent_workspaces import MACHINE, agent_workspace, write
 
 SETTINGS = b"""\

@@ -10,7 +10,7 @@ import pytest
 from builder.errors import LimitExceeded
 from builder.jail import JailPool, Limits
 from builder.jail.process import WORKER
-from builder.render import render
+from builder.template.render import render
 
 ROOT = Path(__file__).parents[3]
 Values = dict[str, str | int]
@@ -34,10 +34,10 @@ def test_a_worker_loads_nothing_heavy() -> None:
         "print(*sys.modules)"
     )
     loaded = set(run_python(script).stdout.split())
-    assert {"builder.check", "builder.render", "builder.prompt_file"} <= loaded
+    assert {"builder.template.check", "builder.template.render", "builder.files.prompt_file"} <= loaded
     assert not loaded & {
-        "duckdb", "bpe_openai", "django", "pydantic_settings", "builder.models", "builder.settings",
-        "builder.jail.pool", "subprocess", "socket", "multiprocessing",
+        "duckdb", "bpe_openai", "django", "pydantic_settings", "builder.template.models",
+        "builder.contract.settings", "builder.jail.pool", "subprocess", "socket", "multiprocessing",
     }  # fmt: skip
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from builder.leaderboard import AggregationStore, job
 from builder.simulation import TASKS, Run, simulate
-from builder.variables import PromptKind
+from builder.template.variables import PromptKind
 
 CLOCKLESS: dict[PromptKind, str] = {
     "team": "# 競合タスク\n{{ user_prompt }}\n\n{{ team_position_message }}\n\n{{ ranking_table }}\n\n"

@@ -6,9 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builder.dialect import CONTRACT, MIXSEEK
 from builder.errors import MissingTable, UnknownExecution, UnknownRound, UnknownTeam
 from builder.leaderboard import AggregationStore, ScorePoint
+from builder.template.dialect import CONTRACT, MIXSEEK
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.test_store import _add_row, _write
 

@@ -6,15 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from builder.dialect import MIXSEEK
 from builder.errors import MissingColumn, TaskUnknown, UnknownRound
-from builder.formatters import Values, variables
 from builder.leaderboard import AggregationStore
 from builder.leaderboard.rebuild import StoredRound, rank, rebuild, recover_task
 from builder.leaderboard.records import DeliveredPrompt
 from builder.leaderboard.rows import BoardRow, offset_of
-from builder.models import context_json, read_context
-from builder.render import render
+from builder.template.dialect import MIXSEEK
+from builder.template.formatters import Values, variables
+from builder.template.models import context_json, read_context
+from builder.template.render import render
 from tests.builder.leaderboard.conftest import CLOCKLESS, RUNS, Played
 from tests.builder.leaderboard.test_store import _write
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from builder.dialect import CONTRACT, MIXSEEK
 from builder.errors import (
     LeaderboardError,
     MissingColumn,
@@ -19,7 +18,8 @@ from builder.errors import (
 )
 from builder.leaderboard import AggregationStore, database_path
 from builder.leaderboard.schema import DDL, Gap
-from builder.models import RankingStore
+from builder.template.dialect import CONTRACT, MIXSEEK
+from builder.template.models import RankingStore
 from tests.builder.leaderboard.conftest import RUNS, Played
 
 Open = Callable[..., AggregationStore]

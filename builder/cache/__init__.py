@@ -1,0 +1,1 @@
+"""What a provider's cache can keep: stable prefixes, tokens, lints, reports."""

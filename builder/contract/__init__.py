@@ -1,0 +1,1 @@
+"""The documents' API: settings, user prompts, round prompts, budgets."""

@@ -1,0 +1,1 @@
+"""Comparing texts: lines, words, unified output, three-way merges."""

@@ -1,0 +1,1 @@
+"""Files of a workspace: TOML read and written, the prompt file, safe writing."""

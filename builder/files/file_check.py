@@ -1,0 +1,186 @@
+"""Checking a whole prompt file: its fields, its templates, each finding with its line in the file."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from rapidfuzz import process
+
+from builder.errors import BuilderError, PromptFileInvalid
+from builder.files.prompt_file import TABLE, Place, PromptFile, read
+from builder.files.toml_file import AT
+from builder.messages import Language, message, say
+from builder.problems import Problem, Severity
+from builder.template.check import check
+from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
+
+MISSING_FIELD = message(
+    "file-missing-field",
+    "Missing required field: {field}",
+    "必須フィールドがありません: {field}",
+    fix_en="Add it to the [prompt_builder] table.",
+    fix_ja="[prompt_builder] テーブルに追加してください。",
+)
+UNKNOWN_KEY = message(
+    "file-unknown-key",
+    "Unknown key: {key}; MixSeek ignores it",
+    "不明なキーです: {key}（MixSeekは無視します）",
+)
+UNKNOWN_KEY_LIKE = message(
+    "file-unknown-key-like",
+    "Unknown key: {key}; MixSeek ignores it",
+    "不明なキーです: {key}（MixSeekは無視します）",
+    fix_en="Did you mean {meant}?",
+    fix_ja="{meant} ではありませんか？",
+)
+MORE_UNKNOWN = message(
+    "file-more-unknown",
+    "From this line on {count} more unknown keys; MixSeek ignores them",
+    "この行以降に不明なキーがさらに{count}個あります（MixSeekは無視します）",
+    fix_en="Is this the prompt file?",
+    fix_ja="これはプロンプトファイルですか？",
+)
+IN_TEMPLATE = message(
+    "file-in-template",
+    "{field}, line {template_line}: {sentence}",
+    "{field} の{template_line}行目: {sentence}",
+)
+
+MOST_UNKNOWN = 10_000
+"""Keys that are named one by one; the file may hold a hundred thousand."""
+
+Check = Callable[[PromptKind, str], list[Problem]]
+
+
+@dataclass(frozen=True)
+class FileProblem:
+    """A finding about a file. ``line`` is the file's; the template's own is in ``template_line``.
+
+    Where the two cannot be matched, ``line`` is that of the key, there is no column, and the
+    message names the template's line.
+    """
+
+    file: str
+    line: int
+    column: int | None
+    problem: Problem
+    field: str | None = None
+    template_line: int | None = None
+    exact: bool = True
+
+    @property
+    def severity(self) -> Severity:
+        return self.problem.severity
+
+    @property
+    def code(self) -> str:
+        return self.problem.code
+
+    def text(self, language: Language = "en") -> str:
+        sentence = self.problem.text(language)
+        if self.exact:
+            return sentence
+        params: dict[str, str | int] = {
+            "field": self.field or "",
+            "template_line": self.template_line or 1,
+            "sentence": sentence,
+        }
+        return say(IN_TEMPLATE, params, language)
+
+    def advice(self, language: Language = "en") -> str:
+        return self.problem.advice(language)
+
+
+def check_file(data: bytes, name: str, check: Check = check) -> list[FileProblem]:
+    """Everything that is wrong with a file, by line; a file that cannot be read is one finding."""
+    try:
+        return check_read(read(data, name), check)
+    except PromptFileInvalid as error:
+        return [unreadable(error, name)]
+
+
+def unreadable(error: BuilderError, name: str) -> FileProblem:
+    """A file that cannot be read, as a finding among the others."""
+    problem = Problem("error", error.code.removesuffix(AT), error.line or 1, params=error.params)
+    return FileProblem(name, problem.line, None, problem)
+
+
+def check_read(file: PromptFile, check: Check = check) -> list[FileProblem]:
+    """The same for a file that is read already, with a check of the caller's choice (the jail's)."""
+    found = [*_unknown(file), *_missing(file)]
+    for kind in KINDS:
+        name = field_name(kind)
+        if name in file.values:
+            found.extend(_template(file, kind, name, check))
+    return sorted(found, key=lambda each: (each.line, each.column or 0))
+
+
+def _missing(file: PromptFile) -> Iterator[FileProblem]:
+    for name in FIELDS:
+        if name not in file.values:
+            problem = Problem("error", MISSING_FIELD, file.table_line, params={"field": name})
+            yield FileProblem(file.name, file.table_line, None, problem, name)
+
+
+def _unknown(file: PromptFile) -> Iterator[FileProblem]:
+    missing = [name for name in FIELDS if name not in file.values]
+    for key in file.unknown[:MOST_UNKNOWN]:
+        params: dict[str, str | int] = {"key": key.name}
+        code = UNKNOWN_KEY
+        meant = process.extractOne(key.name.removeprefix(f"{TABLE}."), [*missing, TABLE], score_cutoff=70)
+        if meant:
+            code = UNKNOWN_KEY_LIKE
+            params["meant"] = f"[{TABLE}]" if meant[0] == TABLE else f"{TABLE}.{meant[0]}"
+        yield FileProblem(file.name, key.line, 1, Problem("warning", code, key.line, params=params))
+    if rest := file.unknown[MOST_UNKNOWN:]:
+        problem = Problem("warning", MORE_UNKNOWN, rest[0].line, params={"count": len(rest)})
+        yield FileProblem(file.name, problem.line, 1, problem)
+
+
+def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[FileProblem]:
+    text, place = file.values[name], file.places[name]
+    problems = check(kind, text)
+    if not problems:
+        return
+    offsets = _offsets(file.source, place)
+    starts = [0, *(found.end() for found in _TEMPLATE_NEWLINE.finditer(text))]
+    for problem in problems:
+        index = starts[min(problem.line, len(starts)) - 1] + (problem.column or 1) - 1
+        if index > len(offsets) or problem.line > len(starts) or not offsets:
+            yield FileProblem(file.name, place.line, None, problem, name, problem.line, exact=False)
+            continue
+        offset = offsets[index]
+        line = file.source.count("\n", 0, offset) + 1
+        column = offset - file.source.rfind("\n", 0, offset) if problem.column else None
+        yield FileProblem(file.name, line, column, problem, name, problem.line)
+
+
+# Jinja2 counts a lone carriage return as the end of a line, too.
+_TEMPLATE_NEWLINE = re.compile(r"\r\n|\r|\n")
+_WRITTEN = re.compile(
+    r"(?P<nothing>\\[ \t]*\r?\n[ \t\r\n]*)"  # a backslash at the end of a line: swallows what follows
+    r"|(?P<one>\\u[0-9A-Fa-f]{4}|\\U[0-9A-Fa-f]{8}|\\.|\r\n)"
+    r"|(?P<plain>[^\\\r]+)"
+)
+
+
+def _offsets(source: str, place: Place) -> list[int]:
+    """For each character of a template, and its end, where in the file it is written."""
+    if place.value_start is None or place.value_end is None:
+        return []
+    start, end = place.value_start, place.value_end
+    width = 3 if source.startswith(('"""', "'" * 3), start) else 1
+    literal = source[start] == "'"
+    start, end = start + width, end - width
+    if width == 3:
+        # A newline right after the opening quotes is not part of the value.
+        start += 2 if source.startswith("\r\n", start) else 1 if source.startswith("\n", start) else 0
+    if literal:
+        return [at for at in range(start, end + 1) if not source.startswith("\r\n", at)]
+    offsets: list[int] = []
+    for found in _WRITTEN.finditer(source, start, end):
+        if found.lastgroup == "plain":
+            offsets.extend(range(found.start(), found.end()))
+        elif found.lastgroup == "one":
+            offsets.append(found.start())
+    return [*offsets, end]

@@ -1,0 +1,1 @@
+"""System prompts: settings, bootstrap files, skills, the finished text."""

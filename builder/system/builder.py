@@ -1,0 +1,131 @@
+"""The system prompt of a workspace: its settings, a look at its folder, the text."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from builder.cache.tokens import TokenCount, count
+from builder.errors import WORKSPACE_MISSING, BuilderError, SettingsError, WorkspaceMissing
+from builder.files.workspace_look import peek
+from builder.files.workspace_text import read_part
+from builder.messages import message
+from builder.system.bootstrap import MISSING
+from builder.system.built_prompt import BuiltPrompt, SkillUse
+from builder.system.config import SystemPromptConfig
+from builder.system.file import SYSTEM_PROMPT_FILE, read_system_file
+from builder.system.front_matter import FrontMatterReader, read_front_matters
+from builder.system.input import PromptMode
+from builder.system.prompt import render_system_prompt
+from builder.system.workspace_scan import Machine, Scan, scan
+
+INVALID = message("system-config-invalid", "{field}: {reason}", "{field}: {reason}")
+
+MOST_INLINED = 1024 * 1024
+"""Bytes of a SKILL.md that are counted."""
+
+
+@dataclass(frozen=True)
+class SkillCost:
+    """What a skill costs in every prompt: as a reference, and if its whole text stood there."""
+
+    name: str
+    reference: TokenCount
+    inlined: TokenCount
+
+    @property
+    def saving(self) -> float:
+        """The share of the tokens that the reference saves."""
+        return 1 - self.reference.tokens / self.inlined.tokens if self.inlined.tokens else 0.0
+
+
+class SystemPromptBuilder:
+    """Builds the prompt of a workspace in any mode.
+
+    ``config`` is what ``configs/system_prompt.toml`` says where none is given; ``machine`` is this one.
+    A server hands in a config and ``front_matters`` of its jail: then nothing of the folder is parsed here.
+
+    >>> SystemPromptBuilder(Path("workspace")).build("minimal").text  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        workspace: Path,
+        config: SystemPromptConfig | Mapping[str, Any] | None = None,
+        machine: Machine | None = None,
+        front_matters: FrontMatterReader = read_front_matters,
+    ) -> None:
+        if not workspace.is_dir():
+            raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
+        self.workspace = workspace
+        self.config = load_system_config(workspace) if config is None else _checked(config)
+        self.machine = Machine.here() if machine is None else machine
+        self._front_matters = front_matters
+
+    def build(self, mode: PromptMode | None = None) -> BuiltPrompt:
+        """The prompt as the folder is now; without a mode, in the one that the settings name."""
+        found = scan(self.workspace, self.config, mode or self.config.mode, self.machine, self._front_matters)
+        return _with_findings(render_system_prompt(found.given), found)
+
+    def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:
+        """What each listed skill costs and saves; the only thing that reads whole SKILL.md files."""
+        root = Path(os.path.realpath(self.workspace))
+        costs = []
+        for use in built.skills:
+            text = _whole_text(self._path(use.location), root) if use.reference else None
+            if text is not None:
+                costs.append(SkillCost(use.name, use.tokens, count(text, built.model)))
+        return costs
+
+    def _path(self, location: str) -> Path:
+        home = self.machine.home
+        return home / location[2:] if home is not None and location.startswith("~/") else Path(location)
+
+
+def load_system_config(workspace: Path) -> SystemPromptConfig:
+    """What a workspace's file says; the defaults where it has none."""
+    root = Path(os.path.realpath(workspace))
+    # Its obstacles are those of writing: a protected file is read like any other.
+    state, _ = peek(root / SYSTEM_PROMPT_FILE, root)
+    if state.data is None:
+        return SystemPromptConfig()
+    return read_system_file(state.data, str(workspace / SYSTEM_PROMPT_FILE))
+
+
+def _checked(config: SystemPromptConfig | Mapping[str, Any]) -> SystemPromptConfig:
+    if isinstance(config, SystemPromptConfig):
+        return config
+    try:
+        return SystemPromptConfig.model_validate(config)
+    except ValidationError as error:
+        raise SettingsError.wrap(error, INVALID) from error
+
+
+def _with_findings(built: BuiltPrompt, found: Scan) -> BuiltPrompt:
+    """The renderer knows only that a file has no text; the scan knows why."""
+    files = tuple(replace(use, status="refused") if use.name in found.refused else use for use in built.files)
+    rendered = tuple(
+        each for each in built.diagnostics if not (each.code == MISSING and each.file in found.refused)
+    )
+    disabled = tuple(
+        SkillUse(skill.name, skill.description, skill.location, "disabled", model=built.model)
+        for skill in found.disabled
+    )
+    return replace(
+        built,
+        files=files,
+        skills=built.skills + disabled,
+        diagnostics=(*found.diagnostics, *rendered),
+    )
+
+
+def _whole_text(path: Path, root: Path) -> str | None:
+    try:
+        part = read_part(path, root, MOST_INLINED)
+    except BuilderError:
+        # It was readable when the prompt was built; what is gone since then costs nothing.
+        return None
+    return part.head if part else None

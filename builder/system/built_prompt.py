@@ -1,0 +1,186 @@
+"""A built system prompt: its text, and for each part of it what it costs and why it is there or not."""
+
+import hashlib
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from builder.cache.tokens import TokenCount, count
+from builder.messages import Language, advise, say
+from builder.problems import Severity
+from builder.system.input import PromptMode, SectionId
+
+SEPARATOR = "\n\n"
+"""What stands between two sections: one blank line."""
+
+COUNTED_AS = "o200k_base"
+"""The vocabulary that counts where no model is named."""
+
+Stability = Literal["static", "workspace", "session"]
+"""What makes a section change: our own wording, an edit of the workspace's files, or the next session."""
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """Something about the workspace that a person should know; the prompt is built nevertheless."""
+
+    severity: Severity
+    code: str
+    file: str | None = None
+    line: int | None = None
+    params: dict[str, str | int] = field(default_factory=dict)
+
+    def text(self, language: Language = "en") -> str:
+        return say(self.code, self._values, language)
+
+    def advice(self, language: Language = "en") -> str:
+        return advise(self.code, self._values, language)
+
+    @property
+    def _values(self) -> dict[str, str | int]:
+        named: dict[str, str | int] = {} if self.file is None else {"file": self.file}
+        return named | ({} if self.line is None else {"line": self.line}) | self.params
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a section or a skill is not in the text."""
+
+    code: str
+    params: dict[str, str | int] = field(default_factory=dict)
+
+    def text(self, language: Language = "en") -> str:
+        return say(self.code, self.params, language)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One of the fixed sections; of an omitted one only the reason is known.
+
+    ``number`` is the contract's; the injected files, which it lists apart, have none.
+    """
+
+    id: SectionId
+    number: int | None
+    title: str
+    stability: Stability
+    text: str = field(default="", repr=False)
+    start_byte: int | None = None
+    reason: Reason | None = None
+    model: str = COUNTED_AS
+
+    @property
+    def status(self) -> Literal["included", "omitted"]:
+        return "omitted" if self.reason else "included"
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    @cached_property
+    def bytes(self) -> int:
+        return len(self.text.encode())
+
+    @cached_property
+    def tokens(self) -> TokenCount:
+        """Counted when first asked for: the vocabularies are large, and not every build is looked at."""
+        return count(self.text, self.model)
+
+
+@dataclass(frozen=True)
+class FileUse:
+    """A bootstrap file: what it has and what of it went into the prompt.
+
+    ``chars`` is None where the file was too long to be read whole for a limit that cuts it anyway.
+    """
+
+    name: str
+    status: Literal["whole", "truncated", "missing", "refused"]
+    size: int | None
+    chars: int | None
+    injected: str = field(repr=False)
+    model: str = COUNTED_AS
+
+    @property
+    def injected_chars(self) -> int:
+        return len(self.injected)
+
+    @cached_property
+    def tokens(self) -> TokenCount:
+        return count(self.injected, self.model)
+
+
+@dataclass(frozen=True)
+class SkillUse:
+    """A skill: how it stands in the prompt, or why it does not."""
+
+    name: str
+    description: str
+    location: str
+    status: Literal["listed", "without_description", "left_out", "disabled"]
+    reference: str = field(default="", repr=False)
+    model: str = COUNTED_AS
+
+    @cached_property
+    def tokens(self) -> TokenCount:
+        """What the reference costs."""
+        return count(self.reference, self.model)
+
+
+@dataclass(frozen=True)
+class BuiltPrompt:
+    """The prompt and its parts. The included sections, joined by ``SEPARATOR``, are ``text`` exactly."""
+
+    mode: PromptMode
+    text: str = field(repr=False)
+    sections: tuple[Section, ...]
+    files: tuple[FileUse, ...] = ()
+    skills: tuple[SkillUse, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    model: str = COUNTED_AS
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def chars(self) -> int:
+        return len(self.text)
+
+    @cached_property
+    def bytes(self) -> int:
+        return len(self.text.encode())
+
+    @cached_property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @cached_property
+    def tokens(self) -> TokenCount:
+        """Of the whole text; its sections by themselves may add up to a few more."""
+        return count(self.text, self.model)
+
+    @property
+    def included(self) -> tuple[Section, ...]:
+        return tuple(section for section in self.sections if section.status == "included")
+
+    def as_json(self) -> dict[str, Any]:
+        """For a snapshot that outlives the folder and our wording; ``from_json`` reads it back."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> "BuiltPrompt":
+        return cls(
+            data["mode"],
+            data["text"],
+            tuple(
+                Section(**{**each, "reason": Reason(**each["reason"]) if each["reason"] else None})
+                for each in data["sections"]
+            ),
+            tuple(FileUse(**each) for each in data["files"]),
+            tuple(SkillUse(**each) for each in data["skills"]),
+            tuple(Diagnostic(**each) for each in data["diagnostics"]),
+            data["model"],
+        )
+
+    def section(self, wanted: SectionId) -> Section:
+        return next(section for section in self.sections if section.id == wanted)

@@ -1,0 +1,81 @@
+"""The table ``[system_prompt]`` of a TOML file as plain values, and on which line each of them stands.
+
+Parsing is apart from checking: a worker that reads what strangers wrote loads nothing that it can do without.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from builder.files.toml_file import TomlFile, type_name
+
+TABLE = "system_prompt"
+
+_DATE = "TOML date or time"
+
+
+@dataclass(frozen=True)
+class Mention:
+    """A key or a table where it is written; ``path`` begins below the table."""
+
+    path: tuple[str, ...]
+    line: int
+    entry: bool = False
+    """Whether it begins the next one of an array of tables."""
+
+
+@dataclass(frozen=True)
+class SystemTable:
+    """What the table says, and what else is in the file."""
+
+    name: str
+    values: dict[str, Any] = field(repr=False)
+    mentions: tuple[Mention, ...] = field(default=(), repr=False)
+    others: tuple[Mention, ...] = ()
+
+    def line_of(self, loc: Sequence[str | int]) -> int:
+        """Where a value is written, or else the nearest table around it."""
+        within = self._entry(loc)
+        names = tuple(part for part in loc if isinstance(part, str))
+        # Some keys may also stand right below the table, as the contract's example has them.
+        paths = [names, names[-1:], *(names[:length] for length in range(len(names) - 1, -1, -1))]
+        for path in paths:
+            for mention in within:
+                if mention.path[: len(path)] == path:
+                    return mention.line
+        return 1
+
+    def _entry(self, loc: Sequence[str | int]) -> Sequence[Mention]:
+        """Of an array of tables, the mentions of the entry that is meant."""
+        if len(loc) < 2 or not isinstance(loc[1], int):
+            return self.mentions
+        starts = [at for at, each in enumerate(self.mentions) if each.entry and each.path == (loc[0],)]
+        if loc[1] >= len(starts):
+            return self.mentions
+        return self.mentions[starts[loc[1]] : (*starts, len(self.mentions))[loc[1] + 1]]
+
+
+def read_system_table(data: bytes, name: str) -> SystemTable:
+    """The table of a file; what is no TOML is refused with its line. ``name`` is what errors call it."""
+    file = TomlFile(data, name)
+    mentions = tuple(
+        Mention(each.path[1:], file.line_at(each.start), each.kind == "array")
+        for each in file.statements
+        if each.path[0] == TABLE
+    )
+    others = tuple(Mention((key,), file.line_of((key,))) for key in file.document if key != TABLE)
+    return SystemTable(name, _plain(file.table(TABLE)), mentions, others)
+
+
+def toml_type(value: object) -> str:
+    """What TOML calls the type of a value of a table."""
+    return "date or time" if isinstance(value, dict) and value.keys() == {_DATE} else type_name(value)
+
+
+def _plain(value: Any) -> Any:
+    """Values that can leave a worker: dates, of which no setting has any, are marked as such."""
+    if isinstance(value, dict):
+        return {key: _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value if isinstance(value, str | int | float) else {_DATE: str(value)}

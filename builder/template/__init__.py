@@ -1,0 +1,1 @@
+"""Templates: variables, formats, checks, the gate, rendering."""

@@ -1,0 +1,193 @@
+"""Contexts, round states and ranking entries: what a prompt is made from. No I/O."""
+
+import json
+import sys
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any, Protocol, runtime_checkable
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    FiniteFloat,
+    JsonValue,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
+from pydantic_core import PydanticCustomError
+
+from builder.errors import CONTEXT_INVALID, ContextError
+from builder.template.variables import PromptKind
+
+
+@runtime_checkable
+class RankingStore(Protocol):
+    """Anything that can tell an execution's ranking; ``AggregationStore`` is one."""
+
+    async def get_leader_board_ranking(self, execution_id: str) -> Any:
+        """Entries of ``RankingEntry``'s shape, best first."""
+
+
+# Not ValueError: pydantic would put its own words before the contract's.
+
+
+def _not_blank(value: str, info: ValidationInfo) -> str:
+    if not value.strip():
+        raise PydanticCustomError("cannot_be_empty", "{name} cannot be empty", {"name": info.field_name})
+    return value
+
+
+def _from_one(value: int, info: ValidationInfo) -> int:
+    if value < 1:
+        raise PydanticCustomError("must_be_from_one", "{name} must be >= 1", {"name": info.field_name})
+    return value
+
+
+def _encodable(value: str) -> str:
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        # Half of a surrogate pair: no file, database or model could take the prompt.
+        raise PydanticCustomError("cannot_be_utf8", "Input holds text that UTF-8 cannot carry") from None
+    return value
+
+
+def _presentable(details: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    """JSON that can be written, sent and read back: no infinity, no number beyond all bounds."""
+    waiting: list[JsonValue] = [details]
+    while waiting:
+        match waiting.pop():
+            case bool() | None:
+                pass
+            case int() | float() as number if not -_LARGEST <= number <= _LARGEST:
+                raise PydanticCustomError("cannot_be_shown", "Input holds a number that JSON cannot carry")
+            case str() as text:
+                _encodable(text)
+            case list() as items:
+                waiting += items
+            case dict() as entries:
+                waiting += [*entries.keys(), *entries.values()]
+    return details
+
+
+_LARGEST = sys.float_info.max
+
+Text = Annotated[str, AfterValidator(_encodable)]
+Count = Annotated[int, Field(le=2**63 - 1)]
+
+
+class RankingEntry(BaseModel):
+    """One team's place in an execution; the list's order is the rank."""
+
+    model_config = ConfigDict(frozen=True)
+
+    team_id: Text
+    team_name: Text
+    max_score: FiniteFloat
+    total_rounds: Count
+
+
+class RoundState(BaseModel):
+    """A finished round of a team: what it submitted and how that was judged."""
+
+    model_config = ConfigDict(frozen=True)
+
+    round_number: Count
+    submission_content: Text
+    evaluation_score: FiniteFloat
+    score_details: Annotated[dict[str, JsonValue] | None, AfterValidator(_presentable)] = None
+    evaluation_feedback: Text | None = None
+    round_started_at: datetime | None = None
+    round_ended_at: datetime | None = None
+
+    _round_number = field_validator("round_number")(_from_one)
+
+
+class RoundPromptContext(BaseModel):
+    """What a team or judgment prompt is made from.
+
+    A ``ranking`` given here wins over any store; the context's store wins over the builder's.
+    """
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    user_prompt: Text
+    round_number: Count
+    round_history: list[RoundState]
+    team_id: Text
+    team_name: Text
+    execution_id: Text
+    ranking: list[RankingEntry] | None = None
+    store: RankingStore | None = Field(default=None, exclude=True, repr=False)
+
+    _round_number = field_validator("round_number")(_from_one)
+    _not_blank = field_validator("user_prompt", "team_id", "team_name", "execution_id")(_not_blank)
+
+
+class EvaluatorPromptContext(BaseModel):
+    """What an evaluator prompt is made from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    user_query: Text
+    submission: Text
+
+    _not_blank = field_validator("user_query", "submission")(_not_blank)
+
+
+class SubmissionRecord(BaseModel):
+    """An earlier submission of a team, for round prompts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    round_number: int
+    content: str
+    score: float
+    feedback: str
+
+
+class EvaluationResult(BaseModel):
+    """How a submission was judged, for round prompts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    overall_score: float
+    feedback_summary: str
+    metrics: dict[str, float]
+
+
+class LeaderboardEntry(BaseModel):
+    """A team's rank in an execution, for round prompts."""
+
+    model_config = ConfigDict(frozen=True)
+
+    rank: int
+    team_id: str
+    team_name: str
+    best_score: float
+
+
+PromptContext = RoundPromptContext | EvaluatorPromptContext
+
+CONTEXT_MODELS: Mapping[PromptKind, type[RoundPromptContext] | type[EvaluatorPromptContext]] = {
+    "team": RoundPromptContext,
+    "evaluator": EvaluatorPromptContext,
+    "judgment": RoundPromptContext,
+}
+
+
+def read_context(kind: PromptKind, text: str | bytes) -> PromptContext:
+    """A context from JSON; a ``ContextError`` names the field that is wrong."""
+    model = CONTEXT_MODELS[kind]
+    try:
+        return model.model_validate_json(text)
+    except ValidationError as error:
+        raise ContextError.wrap(error, CONTEXT_INVALID) from error
+
+
+def context_json(context: PromptContext) -> str:
+    """The JSON that ``read_context`` reads back; the store stays behind."""
+    return json.dumps(context.model_dump(mode="json"), ensure_ascii=False, indent=2)

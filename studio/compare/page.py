@@ -1,0 +1,167 @@
+"""What the page of a comparison shows, put together from its address."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
+
+from builder.errors import CoolingDown, JailError
+from studio.compare.forms import CompareForm, Opened
+from studio.compare.rendered import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
+from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
+from studio.contexts.at_round import Situation, dialect_of, situation
+from studio.editor.page import chosen_context
+from studio.models import PromptSet, PromptVersion, SampleContext
+from studio.prompts.models import Holds, TextKind, user_prompts
+from studio.shell.language import reader_language
+from studio.shell.problems import Problem
+
+VERSIONS_OFFERED = 20
+"""In the list below the fields; any other number can be typed."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One template of the page: as it is written, or as it is rendered."""
+
+    template: TemplateDiff | None = None
+    prompt: PromptDiff | None = None
+
+    @property
+    def shown(self) -> TemplateDiff | PromptDiff:
+        shown = self.template or self.prompt
+        assert shown is not None
+        return shown
+
+    @property
+    def kind(self) -> TextKind:
+        return self.shown.kind
+
+
+@dataclass(frozen=True)
+class ComparePage:
+    """A comparison before it is rendered."""
+
+    prompt_set: PromptSet
+    old: Side
+    new: Side
+    form: CompareForm
+    contexts: Sequence[SampleContext]
+    situation: Situation
+    person: User
+
+    @property
+    def is_rendered(self) -> bool:
+        return bool(self.form.cleaned_data["rendered"]) and self.prompt_set.holds == Holds.PROMPTS
+
+    @property
+    def is_same(self) -> bool:
+        """Whether there is nothing to compare, be it one version twice or a restored one."""
+        return self.old.templates == self.new.templates
+
+    @cached_property
+    def view(self) -> View:
+        clean = self.form.cleaned_data
+        opened: list[Opened] = clean["open"]
+        by_kind = {
+            kind: [each.rows for each in opened if each.kind == kind] for kind in self.prompt_set.kinds
+        }
+        return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
+
+    @cached_property
+    def pair(self) -> Pair:
+        return Pair(
+            user_prompts(self.old.templates),
+            user_prompts(self.new.templates),
+            dialect_of(self.prompt_set),
+            owner=str(self.person.pk),
+        )
+
+    @cached_property
+    def prompts(self) -> PromptComparison | None:
+        return prompt_comparison(self.pair, self.situation, self.view) if self.is_rendered else None
+
+    @cached_property
+    def panels(self) -> list[Panel]:
+        """The texts; where the jail is off, as they are written."""
+        rendered = {each.kind: each for each in self.prompts.diffs} if self.prompts else {}
+        found: list[Panel] = []
+        for kind in self.prompt_set.kinds:
+            if kind in rendered:
+                found.append(Panel(prompt=rendered[kind]))
+                continue
+            before = sum(each.shown.text.changes for each in found if each.shown.text)
+            found.append(Panel(self._template(kind, before)))
+        return found
+
+    @property
+    def changes(self) -> int:
+        return sum(each.shown.text.changes for each in self.panels if each.shown.text)
+
+    @property
+    def status(self) -> int:
+        return self.prompts.status if self.prompts else 200
+
+    @property
+    def offered(self) -> Sequence[PromptVersion]:
+        return list(self.prompt_set.versions.only("number", "message", "prompt_set")[:VERSIONS_OFFERED])
+
+    def panel(self, kind: TextKind) -> Panel:
+        """One text alone; what keeps it from being there is a problem of the request."""
+        if kind not in self.prompt_set.kinds:
+            raise Problem(404, _("There are no such rows."))
+        if not self.is_rendered or kind == "system":
+            return Panel(self._template(kind, 0))
+        try:
+            return Panel(prompt=prompt_diff(self.pair, kind, self.situation, self.view))
+        except JailError as error:
+            status = 429 if isinstance(error, CoolingDown) else 503
+            raise Problem(status, error.text(reader_language()), error.advice(reader_language())) from error
+
+    def unified(self) -> str:
+        """The texts, or their prompts, as ``diff -u`` prints them."""
+        return "".join(self._unified(self.panel(kind)) for kind in self.prompt_set.kinds)
+
+    def _unified(self, panel: Panel) -> str:
+        if panel.prompt is not None:
+            for side, findings in (
+                (self.old, panel.prompt.old_findings),
+                (self.new, panel.prompt.new_findings),
+            ):
+                if findings:
+                    raise Problem(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
+        if panel.shown.text is None:
+            return ""
+        where = f" ({self.situation.title})" if self.is_rendered else ""
+        return unified_text(
+            panel.shown.text,
+            *(
+                f"{self.prompt_set.slug}/{side.file_name}/{panel.shown.field}{where}"
+                for side in (self.old, self.new)
+            ),
+        )
+
+    def _template(self, kind: TextKind, before: int) -> TemplateDiff:
+        return template_diff(self.old.templates, self.new.templates, kind, self.view, before)
+
+
+def compare_page(
+    prompt_set: PromptSet, person: User, old: SideName, new: SideName, form: CompareForm
+) -> ComparePage:
+    """The page of two sides, seen as the form says."""
+    left, right = sides(prompt_set, person, old, new)
+    # A system prompt has no situations.
+    known = SampleContext.objects.for_set(prompt_set).defer("submission")
+    contexts = list(known) if prompt_set.holds == Holds.PROMPTS else []
+    slug = form.cleaned_data["context"]
+    chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
+    seen = situation(chosen, form.cleaned_data["round"])
+    return ComparePage(prompt_set, left, right, form, contexts, seen, person)
+
+
+def _telling(contexts: Sequence[SampleContext]) -> SampleContext | None:
+    """Where nobody chose: one of the set's own before the shared ones, that with the most rounds."""
+    own = [each for each in contexts if each.prompt_set_id is not None]
+    return max(own or contexts, key=lambda each: each.round_context.round_number, default=None)

@@ -1,0 +1,200 @@
+"""The prompts of two sides in one situation, compared; and in which rounds they differ at all."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from builder.errors import CoolingDown, JailError, LimitExceeded
+from builder.jail import Examination
+from builder.template.dialect import Dialect
+from builder.template.variables import KINDS, PromptKind, field_name
+from studio.compare.versions import TextDiff, View
+from studio.contexts.at_round import Situation
+from studio.prompts.findings import Finding
+from studio.prompts.models import Templates
+from studio.shell.jail import pool
+
+OVERVIEW_SECONDS = 3.0
+"""For all rounds together: each rendering may stay just below its limit."""
+MOST_COUNTED = 200_000
+"""Characters of two prompts whose lines the overview counts; of longer ones it says only that they differ."""
+
+State = Literal["same-template", "same-prompt", "changed", "whitespace", "too-large", "problems"]
+CellState = Literal["same", "changed", "problems", "unknown"]
+
+
+@dataclass(frozen=True)
+class PromptDiff:
+    """What one template of both sides gives."""
+
+    kind: PromptKind
+    template_changed: bool
+    text: TextDiff | None = None
+    """None where the templates are the same, or one of them gives no prompt."""
+    old_findings: tuple[Finding, ...] = ()
+    new_findings: tuple[Finding, ...] = ()
+    changes_before: int = 0
+    met_limit: bool = False
+    """Whether a side was stopped; so it would be in any other round."""
+
+    @property
+    def field(self) -> str:
+        return field_name(self.kind)
+
+    @property
+    def state(self) -> State:
+        if not self.template_changed:
+            return "same-template"
+        if self.text is None:
+            return "problems"
+        return "same-prompt" if self.text.state == "unchanged" else self.text.state
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One template in one round."""
+
+    kind: PromptKind
+    round: int
+    state: CellState
+    counts: TextDiff | None = None
+
+
+@dataclass(frozen=True)
+class PromptComparison:
+    """All three templates in the chosen situation, and the overview of its rounds."""
+
+    situation: Situation
+    diffs: tuple[PromptDiff, ...] = ()
+    overview: tuple[tuple[Cell, ...], ...] = ()
+    """A row for each kind, a cell for each round."""
+    refusal: JailError | None = None
+    """Why the jail rendered nothing, or not the rest."""
+
+    @property
+    def status(self) -> int:
+        """The answer's status: an error in a template is no error of the request."""
+        if self.refusal is None:
+            return 200
+        return 429 if isinstance(self.refusal, CoolingDown) else 503
+
+    @property
+    def changed_rounds(self) -> list[int]:
+        """The rounds in which any prompt differs."""
+        cells = [cell for row in self.overview for cell in row]
+        return sorted({cell.round for cell in cells if cell.state == "changed"})
+
+    @property
+    def untried(self) -> bool:
+        """Whether there was no time for some round, or no use in trying it."""
+        return any(cell.state == "unknown" for row in self.overview for cell in row)
+
+    @property
+    def lacking(self) -> bool:
+        """Whether some prompt could not be rendered."""
+        return any(cell.state == "problems" for row in self.overview for cell in row)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The templates of both sides, and who asks."""
+
+    old: Templates
+    new: Templates
+    dialect: Dialect
+    owner: str
+
+    def is_changed(self, kind: PromptKind) -> bool:
+        return self.old.by_kind[kind] != self.new.by_kind[kind]
+
+    def examined(self, kind: PromptKind, situation: Situation) -> tuple[Examination, Examination]:
+        values = situation.values(kind, self.dialect)
+        old, new = (
+            pool().examine(kind, side.by_kind[kind], values, self.dialect, owner=self.owner)
+            for side in (self.old, self.new)
+        )
+        return old, new
+
+
+def prompt_diff(
+    pair: Pair,
+    kind: PromptKind,
+    situation: Situation,
+    view: View,
+    *,
+    before: int = 0,
+    most: int | None = None,
+) -> PromptDiff:
+    """One template's prompts, or what keeps a side from having one. Raises the jail's ``JailError``."""
+    if not pair.is_changed(kind):
+        return PromptDiff(kind, False, changes_before=before)
+    old, new = pair.examined(kind, situation)
+    text = None
+    if old.text is not None and new.text is not None:
+        # Rendering drops the last line's end: with it, a line that others follow now is still the same.
+        text = view.compared(kind, old.text + "\n", new.text + "\n", most=most)
+    return PromptDiff(
+        kind, True, text, _errors(kind, old), _errors(kind, new), before, met_limit=_met_limit(old, new)
+    )
+
+
+def prompt_comparison(pair: Pair, situation: Situation, view: View) -> PromptComparison:
+    """The prompts of all three templates; without the jail, the reason why there are none."""
+    diffs: list[PromptDiff] = []
+    try:
+        for kind in KINDS:
+            before = sum(each.text.changes for each in diffs if each.text)
+            diffs.append(prompt_diff(pair, kind, situation, view, before=before))
+    except JailError as refusal:
+        return PromptComparison(situation, tuple(diffs), refusal=refusal)
+    return PromptComparison(situation, tuple(diffs), _overview(pair, situation, view, diffs))
+
+
+def _overview(
+    pair: Pair, situation: Situation, view: View, known: Sequence[PromptDiff]
+) -> tuple[tuple[Cell, ...], ...]:
+    if len(situation.rounds) < 2:
+        return ()
+    deadline = time.monotonic() + OVERVIEW_SECONDS
+    return tuple(_row(pair, situation, view, diff, deadline) for diff in known)
+
+
+def _row(
+    pair: Pair, situation: Situation, view: View, known: PromptDiff, deadline: float
+) -> tuple[Cell, ...]:
+    """The rounds of one template. What met a limit once would meet it again, so that ends the row."""
+    cells = {situation.round: _cell(known, situation.round)}
+    stopped = known.met_limit
+    # The last rounds first: they have the most to show.
+    for number in reversed(situation.rounds):
+        if number in cells:
+            continue
+        if stopped or time.monotonic() > deadline:
+            cells[number] = Cell(known.kind, number, "unknown")
+            continue
+        try:
+            seen = prompt_diff(pair, known.kind, replace(situation, round=number), view, most=MOST_COUNTED)
+            cells[number], stopped = _cell(seen, number), seen.met_limit
+        except JailError:
+            cells[number], stopped = Cell(known.kind, number, "unknown"), True
+    return tuple(cells[number] for number in situation.rounds)
+
+
+def _cell(seen: PromptDiff, number: int) -> Cell:
+    if seen.state == "problems":
+        return Cell(seen.kind, number, "problems")
+    if seen.state in ("changed", "too-large"):
+        return Cell(seen.kind, number, "changed", seen.text)
+    return Cell(seen.kind, number, "same")
+
+
+def _met_limit(*sides: Examination) -> bool:
+    return any(isinstance(each.failure, LimitExceeded) for each in sides)
+
+
+def _errors(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
+    found = [Finding.of_problem(kind, problem) for problem in examined.errors]
+    if examined.failure is not None:
+        found.append(Finding.of_error(kind, examined.failure))
+    return tuple(found)

@@ -1,0 +1,20 @@
+"""Addresses of compare."""
+
+from django.urls import path
+from django.views.generic import RedirectView
+
+from studio.compare import matrix_views, views
+
+urlpatterns = [
+    path("prompts/<word:slug>/compare/<side:old>...<side:new>", views.prompt_compare, name="prompt-compare"),
+    path(
+        "prompts/<word:slug>/compare/<side:old>...<side:new>/",
+        RedirectView.as_view(pattern_name="prompt-compare", query_string=True),
+    ),
+    path(
+        "prompts/<word:slug>/compare/<side:old>...<side:new>.diff",
+        views.prompt_compare_text,
+        name="prompt-compare-text",
+    ),
+    path("prompts/<word:slug>/matrix/", matrix_views.prompt_matrix, name="prompt-matrix"),
+]

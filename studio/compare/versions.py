@@ -1,0 +1,207 @@
+"""Two versions of a set, or a version and a draft: what differs, template by template."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
+
+from builder.diff.lines import Diff, compare
+from builder.diff.unified import unified
+from builder.errors import DiffTooLarge
+from studio.compare.stretches import Stretch, stretches
+from studio.models import Draft, PromptSet, PromptVersion
+from studio.prompts.models import TextKind, Texts, text_name
+from studio.shell.language import reader_language
+from studio.shell.problems import Problem
+
+SideName = int | Literal["draft"]
+State = Literal["unchanged", "whitespace", "changed", "too-large"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """One of the two: a saved version, or the reader's own draft."""
+
+    source: PromptVersion | Draft
+
+    @property
+    def templates(self) -> Texts:
+        return self.source.templates
+
+    @property
+    def version(self) -> PromptVersion | None:
+        return self.source if isinstance(self.source, PromptVersion) else None
+
+    @property
+    def name(self) -> SideName:
+        """As in the address."""
+        return self.source.number if isinstance(self.source, PromptVersion) else "draft"
+
+    @property
+    def title(self) -> str:
+        """As in a sentence."""
+        return f"v{self.name}" if self.version else _("Draft")
+
+    @property
+    def file_name(self) -> str:
+        return f"v{self.name}" if self.version else "draft"
+
+    @property
+    def at(self) -> datetime:
+        return self.source.created_at if isinstance(self.source, PromptVersion) else self.source.changed_at
+
+
+class NoDraft(Problem):
+    """The reader's draft was saved or discarded, or there never was one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            404,
+            _("You have no unsaved draft of this set."),
+            _("Whatever you change in the editor becomes one; drafts of others are theirs alone."),
+        )
+
+
+def sides(prompt_set: PromptSet, person: User, old: SideName, new: SideName) -> tuple[Side, Side]:
+    """Both sides; a 404 that says which one there is not."""
+    wanted = {name for name in (old, new) if name != "draft"}
+    versions = prompt_set.versions.filter(number__in=wanted).select_related("author")
+    found: dict[SideName, Side] = {version.number: Side(version) for version in versions}
+    if "draft" in (old, new) and (draft := Draft.objects.unsaved(prompt_set, person)):
+        found["draft"] = Side(draft)
+    for name in (old, new):
+        if name not in found:
+            raise _missing(prompt_set, name)
+    return found[old], found[new]
+
+
+def _missing(prompt_set: PromptSet, name: SideName) -> Problem:
+    if name == "draft":
+        return NoDraft()
+    newest = prompt_set.revision
+    return Problem(
+        404,
+        _("This set has no v%(number)d.") % {"number": name},
+        _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
+        if newest
+        else _("It has no versions yet: the first one is saved in the editor."),
+    )
+
+
+@dataclass(frozen=True)
+class TextDiff:
+    """Two texts, compared."""
+
+    is_equal: bool
+    """To the last character, whatever the comparison ignores."""
+    diff: Diff | None = None
+    too_large: DiffTooLarge | None = None
+    """Why there is no ``diff``."""
+    opened: tuple[range, ...] = ()
+    unfold: bool = False
+
+    @property
+    def state(self) -> State:
+        if self.is_equal:
+            return "unchanged"
+        if self.diff is None:
+            return "too-large"
+        return "whitespace" if self.diff.is_same else "changed"
+
+    @property
+    def added(self) -> int:
+        return self.diff.counts.added + self.diff.counts.changed if self.diff else 0
+
+    @property
+    def removed(self) -> int:
+        return self.diff.counts.removed + self.diff.counts.changed if self.diff else 0
+
+    @property
+    def changes(self) -> int:
+        return len(self.diff.changes) if self.diff else 0
+
+    @cached_property
+    def stretches(self) -> list[Stretch]:
+        return stretches(self.diff, self.opened, unfold=self.unfold) if self.diff else []
+
+    def within(self, rows: range) -> list[Stretch]:
+        """What stands in place of those rows once a person asks for them."""
+        if self.diff is None:
+            return []
+        found = stretches(self.diff, [*self.opened, rows], unfold=self.unfold)
+        return [each for each in found if rows.start <= each.start < rows.stop]
+
+    @property
+    def reason(self) -> str:
+        return self.too_large.text(reader_language()) if self.too_large else ""
+
+    @property
+    def advice(self) -> str:
+        return self.too_large.advice(reader_language()) if self.too_large else ""
+
+
+def text_diff(
+    old: str,
+    new: str,
+    *,
+    ignore_whitespace: bool = False,
+    opened: Sequence[range] = (),
+    unfold: bool = False,
+) -> TextDiff:
+    """The comparison of two texts, or why there is none."""
+    try:
+        diff = compare(old, new, ignore_whitespace=ignore_whitespace)
+    except DiffTooLarge as error:
+        return TextDiff(old == new, too_large=error)
+    return TextDiff(old == new, diff, opened=tuple(opened), unfold=unfold)
+
+
+@dataclass(frozen=True)
+class View:
+    """How to compare, and what to unfold."""
+
+    ignore_whitespace: bool = False
+    unfold: bool = False
+    opened: Mapping[TextKind, Sequence[range]] | None = None
+
+    def compared(self, kind: TextKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
+        """Both texts of one kind; with ``most``, longer ones are only said to differ or not."""
+        if most is not None and len(old) + len(new) > most:
+            return TextDiff(old == new)
+        return text_diff(
+            old,
+            new,
+            ignore_whitespace=self.ignore_whitespace,
+            opened=(self.opened or {}).get(kind, ()),
+            unfold=self.unfold,
+        )
+
+
+@dataclass(frozen=True)
+class TemplateDiff:
+    """One text of a version."""
+
+    kind: TextKind
+    text: TextDiff
+    changes_before: int
+    """Changes in the templates above it: changes are counted through."""
+
+    @property
+    def field(self) -> str:
+        return text_name(self.kind)
+
+
+def template_diff(old: Texts, new: Texts, kind: TextKind, view: View, before: int = 0) -> TemplateDiff:
+    """One text as it is written; ``before`` changes stand above it."""
+    return TemplateDiff(kind, view.compared(kind, old.parts[kind], new.parts[kind]), before)
+
+
+def unified_text(text: TextDiff, old_name: str, new_name: str) -> str:
+    """As ``diff -u`` prints it; 413 where the texts are too long for it."""
+    if text.diff is None:
+        raise Problem(413, text.reason, text.advice)
+    return unified(text.diff, old_name, new_name)

@@ -1,0 +1,84 @@
+"""Compare: two versions, or a version with the reader's draft, side by side."""
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils.http import content_disposition_header
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_safe
+
+from studio.compare.forms import CompareForm
+from studio.compare.page import ComparePage, compare_page
+from studio.compare.versions import NoDraft, SideName
+from studio.editor.forms import read_or_refuse
+from studio.models import PromptSet
+from studio.results.version_scores import scores_of
+from studio.shell.people import person_of
+
+
+@require_safe
+def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """The page; only some of its rows where it asks for those."""
+    form = read_or_refuse(CompareForm(request.GET))
+    clean = form.cleaned_data
+    if clean["old"] or clean["new"]:
+        return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
+    try:
+        page = _page(request, slug, old, new, form)
+    except NoDraft:
+        if clean["rows"]:
+            raise
+        return _without_draft(request, slug, old, new)
+    if clean["rows"]:
+        wanted = clean["rows"][0]
+        panel = page.panel(wanted.kind)
+        stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+        return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
+    scores = scores_of(page.prompt_set, {side for side in (old, new) if isinstance(side, int)})
+    context = {
+        "page": page,
+        "prompt_set": page.prompt_set,
+        "view": clean,
+        "scores": [each for each in scores.values() if each.main],
+    }
+    return render(request, "compare/page.html", context, status=page.status)
+
+
+@require_safe
+def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """The same as unified text, to be downloaded."""
+    page = _page(request, slug, old, new, read_or_refuse(CompareForm(request.GET)))
+    answer = HttpResponse(page.unified(), content_type="text/plain; charset=utf-8")
+    name = f"{slug}-{page.old.file_name}...{page.new.file_name}.diff"
+    answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    return answer
+
+
+def _page(request: HttpRequest, slug: str, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    return compare_page(prompt_set, person_of(request), old, new, form)
+
+
+def _without_draft(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """Whoever comes back to the address of a draft most likely saved it: the newest version stands for it."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    newest = prompt_set.revision
+    old, new = (newest if side == "draft" else side for side in (old, new))
+    if newest and old != new:
+        said = _(
+            "You have no unsaved draft of this set; v%(number)d, the newest version, stands in its place."
+        )
+        messages.info(request, said % {"number": newest})
+        return _other_pair(request, slug, old, new)
+    context = {"prompt_set": prompt_set, "newest": prompt_set.latest}
+    return render(request, "compare/no_draft.html", context, status=404)
+
+
+def _other_pair(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
+    """To the address of the pair that was picked; rows that were unfolded are not those of another pair."""
+    query = request.GET.copy()
+    for name in ("old", "new", "open", "rows"):
+        query.pop(name, None)
+    address = reverse("prompt-compare", args=[slug, old, new])
+    return redirect(f"{address}?{query.urlencode()}" if query else address)

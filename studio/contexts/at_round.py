@@ -1,0 +1,89 @@
+"""Situations that a template is tried in: a sample context at one of its rounds, as values."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from builder.template.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.template.formatters import Values, variables
+from builder.template.models import RoundPromptContext
+from builder.template.rounds import rounds_of, seen_at
+from builder.template.variables import CURRENT_DATETIME, PromptKind, sample_values
+from studio.models import PromptSet, SampleContext
+
+SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
+"""`current_datetime` of every preview: with the clock's own time no two of them could be compared."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A context at a round. Without a context, every variable has its sample value."""
+
+    context: SampleContext | None = None
+    whole: RoundPromptContext | None = None
+    """The context at its own round, read once."""
+    round: int = 1
+    rounds: tuple[int, ...] = ()
+    """Those that the context can be seen at."""
+
+    @property
+    def title(self) -> str:
+        """The context's name with the round, for a sentence about it."""
+        if self.context is None:
+            return _("Sample values")
+        return _("%(context)s, round %(round)d") % {"context": self.context.title, "round": self.round}
+
+    @property
+    def next_round(self) -> int | None:
+        """The round after this one; after the last comes the first."""
+        if len(self.rounds) < 2:
+            return None
+        return self.rounds[(self.rounds.index(self.round) + 1) % len(self.rounds)]
+
+    def values(self, kind: PromptKind, dialect: Dialect) -> Values:
+        """What each variable of the template stands for."""
+        if self.context is None or self.whole is None:
+            return sample_values(kind)
+        seen = seen_at(kind, self.whole, self.context.submission, self.round)
+        return variables(kind, seen, None, SAMPLE_TIME, dialect)
+
+
+def dialect_of(prompt_set: PromptSet) -> Dialect:
+    """The dialect that the set is rendered in."""
+    return next((each for name, each in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
+
+
+def situation(
+    context: SampleContext | None, number: int | None = None, whole: RoundPromptContext | None = None
+) -> Situation:
+    """The context at that round, or at its own where it has no such round.
+
+    ``whole`` spares reading the context's data where that is done already.
+    """
+    if context is None:
+        return Situation()
+    whole = whole or context.round_context
+    rounds = tuple(rounds_of(whole))
+    return Situation(
+        context, whole, number if number is not None and number in rounds else rounds[-1], rounds
+    )
+
+
+def usual_situation(prompt_set: PromptSet) -> Situation:
+    """The one that the editor opens with: of the set's own contexts the first, else of the shared ones."""
+    contexts = SampleContext.objects.for_set(prompt_set).defer("submission", "data")
+    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    return situation(SampleContext.objects.get(pk=first.pk) if first else None)
+
+
+def situations_of(prompt_set: PromptSet) -> Iterator[Situation]:
+    """Every situation that a version of the set has to stand: its own and the shared contexts, each round."""
+    contexts = list(SampleContext.objects.for_set(prompt_set))
+    for context in contexts:
+        own = situation(context)
+        for number in reversed(own.rounds):
+            yield Situation(context, own.whole, number, own.rounds)
+    if not contexts:
+        yield Situation()

@@ -1,0 +1,151 @@
+"""What the editor's page sends: the texts from a browser, and which preview is wanted."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+from urllib.parse import unquote_to_bytes
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.http import HttpRequest
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from builder.template.variables import KINDS
+from studio.models import PromptSet
+from studio.prompts.drafts import SentDraft
+from studio.prompts.models import TextKind, text_field, text_name, texts_of
+from studio.shell.problems import Problem
+
+MOST_CHARACTERS = 65_536
+"""Of one template: what the check accepts."""
+MESSAGE_LENGTH = 500
+_MOST = 10**9
+
+_REPLACEMENT = "\ufffd"
+AnyForm = TypeVar("AnyForm", bound=forms.Form)
+
+
+def lines_of(text: str) -> str:
+    """A text with the line ends that templates have: browsers send every one as CRLF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def incomplete(field: str) -> str:
+    """The words for a form that lost a field on its way."""
+    return _("The form is not complete: %(field)s is missing.") % {"field": field}
+
+
+class TemplateField(forms.CharField):
+    """A template as it was typed, to the last blank; what is wrong with it, the check says best."""
+
+    def __init__(self) -> None:
+        super().__init__(strip=False, required=False)
+        self.validators = []
+
+    def to_python(self, value: Any) -> str:
+        return lines_of(super().to_python(value) or "")
+
+
+class DraftForm(forms.Form):
+    """A draft, and what its tab knows of the one that is stored."""
+
+    base = forms.IntegerField(min_value=0, max_value=_MOST)
+    revision = forms.IntegerField(min_value=0, max_value=_MOST)
+    tab = forms.RegexField(r"\A[-\w]{0,40}\Z", required=False)
+    seq = forms.IntegerField(min_value=0, max_value=_MOST, required=False)
+    message = forms.CharField(required=False, label=gettext_lazy("Message"))
+
+    def __init__(self, data: Any, kinds: Sequence[TextKind] = KINDS) -> None:
+        super().__init__(data)
+        self.kinds = kinds
+        self.fields |= {text_field(kind): TemplateField() for kind in kinds}
+
+    def clean(self) -> dict[str, Any]:
+        """A field that was not sent is no empty text: it must not empty the draft."""
+        if missing := [name for name in map(text_field, self.kinds) if name not in self.data]:
+            raise ValidationError(incomplete(missing[0]))
+        return self.cleaned_data
+
+    @property
+    def sent(self) -> SentDraft:
+        """The clean values."""
+        clean = self.cleaned_data
+        return SentDraft(
+            templates=texts_of({kind: clean[text_field(kind)] for kind in self.kinds}),
+            base=clean["base"],
+            revision=clean["revision"],
+            message=clean["message"][:MESSAGE_LENGTH],
+            tab=clean["tab"],
+            seq=clean["seq"] or 0,
+        )
+
+    @property
+    def message_error(self) -> str:
+        """Why no version can be saved with this message."""
+        length = len(self.cleaned_data["message"])
+        if not length:
+            return _("Say in a few words what changed: the history shows it.")
+        if length > MESSAGE_LENGTH:
+            return _("The message has %(length)d characters; at most %(most)d fit.") % {
+                "length": length,
+                "most": MESSAGE_LENGTH,
+            }
+        return ""
+
+    def refuse_what_cannot_be_kept(self) -> None:
+        """413 for a text that is too long, 400 for one that a database cannot hold."""
+        for kind, text in self.sent.templates.parts.items():
+            if len(text) > MOST_CHARACTERS:
+                raise Problem(
+                    413,
+                    _("%(field)s has %(length)d characters; at most %(most)d fit.")
+                    % {"field": text_name(kind), "length": len(text), "most": MOST_CHARACTERS},
+                    _("Shorten it: until then it is not kept on the server."),
+                )
+            if "\0" in text:
+                raise Problem(
+                    400,
+                    _("%(field)s, line %(line)d: there is a NUL character.")
+                    % {"field": text_name(kind), "line": text[: text.index("\0")].count("\n") + 1},
+                    _("Take it out: until then the text is not kept on the server."),
+                )
+
+
+class RevisionForm(forms.Form):
+    """Which state of the draft a decision was made on."""
+
+    revision = forms.IntegerField(min_value=0, max_value=_MOST)
+
+
+def refuse_other_encodings(request: HttpRequest) -> None:
+    """A body that is not UTF-8, or holds half of a surrogate pair, is a 400.
+
+    Django reads what it cannot decode as U+FFFD or Latin-1, which would change a person's text
+    without a word.
+    """
+    encoded = request.content_type == "application/x-www-form-urlencoded"
+    doubtful = any(_REPLACEMENT in value for _, values in request.POST.lists() for value in values)
+    if (doubtful or (encoded and not request.body.isascii())) and not (encoded and _is_utf8(request.body)):
+        raise Problem(400, _("The text is not UTF-8."), _("Send it as the page's own form does."))
+
+
+def _is_utf8(body: bytes) -> bool:
+    try:
+        unquote_to_bytes(body).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def read_or_refuse(form: AnyForm) -> AnyForm:
+    """The form with its clean values; one that no page of ours sends is a 400."""
+    if not form.is_valid():
+        name, errors = next(iter(form.errors.items()))
+        raise Problem(400, str(errors[0]) if name == "__all__" else f"{name}: {errors[0]}")
+    return form
+
+
+def read_draft(request: HttpRequest, prompt_set: PromptSet) -> DraftForm:
+    """The draft that a request carries, whole and in UTF-8."""
+    refuse_other_encodings(request)
+    return read_or_refuse(DraftForm(request.POST, prompt_set.kinds))

@@ -1,0 +1,294 @@
+"""What the editor's page shows: the draft or the newest version, the contexts, and a preview."""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
+
+from builder.errors import JailError, LimitExceeded, Superseded
+from builder.problems import errors_in
+from builder.template.variables import VARIABLES
+from studio.contexts.at_round import Situation, dialect_of, situation
+from studio.editor.view_forms import ViewOf
+from studio.editor.words import editor_words
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
+from studio.preview.rendering import Preview, preview
+from studio.preview.source import SavedText
+from studio.prompts.drafts import CopyReason, SentDraft
+from studio.prompts.findings import Finding
+from studio.prompts.first_texts import starting_text
+from studio.prompts.models import Holds, TextKind, text_field, text_name, user_prompts
+from studio.shell.jail import pool
+from studio.shell.language import reader_language
+from studio.shell.problems import Problem
+from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One text of a version, in its tab."""
+
+    kind: TextKind
+    field: str
+    name: str
+    text: str
+    variables: str
+    """JSON for the editor's completion: what this template may use."""
+
+
+@dataclass(frozen=True)
+class EditorPage:
+    """The page before it is rendered."""
+
+    prompt_set: PromptSet
+    saved: PromptVersion | None
+    """The newest version."""
+    sent: SentDraft
+    changed: bool
+    """Whether the text differs from the version it starts from."""
+    kept: bool
+    """Whether the server holds the text; a plain form's preview shows one that it does not."""
+    kind: TextKind
+    situation: Situation
+    contexts: Sequence[SampleContext]
+    copies: Sequence[DraftCopy]
+    workspaces: WorkspaceChoice = field(default_factory=WorkspaceChoice)
+    """For which a system prompt is built."""
+    context_gone: bool = False
+    """Whether the context that was asked for is not there, so that another one is shown."""
+    preview: Preview | SystemPreview | None = None
+    findings: Sequence[Finding] = ()
+    """Why the last save was refused."""
+    elsewhere: Sequence[Finding] = ()
+    """Errors of the templates in the other tabs."""
+    message_error: str = ""
+
+    @property
+    def panels(self) -> list[Panel]:
+        return [
+            Panel(kind, text_field(kind), text_name(kind), text, _variables(kind))
+            for kind, text in self.sent.templates.parts.items()
+        ]
+
+    @property
+    def words(self) -> str:
+        """JSON for the editor: what may be completed, and its own words."""
+        return editor_words()
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether a draft with changes is on the server, to be compared or discarded."""
+        return self.changed and self.kept
+
+    @property
+    def is_shown_only(self) -> bool:
+        """Whether there are changes that would be lost with this page."""
+        return self.changed and not self.kept and not self.is_beside
+
+    @property
+    def is_beside(self) -> bool:
+        """Whether the text is kept beside the draft that another tab wrote."""
+        return not self.kept and any(copy.templates == self.sent.templates for copy in self.other_tabs)
+
+    @property
+    def base_moved(self) -> bool:
+        """Whether somebody saved a version since the one this text starts from."""
+        return self.sent.base != self.prompt_set.revision
+
+    @property
+    def other_tabs(self) -> list[DraftCopy]:
+        return [copy for copy in self.copies if copy.reason == CopyReason.OTHER_TAB]
+
+    @property
+    def put_aside(self) -> list[DraftCopy]:
+        """The newest of those; older ones are kept too, but nobody looks for them here."""
+        return [copy for copy in self.copies if copy.reason != CopyReason.OTHER_TAB][:5]
+
+    @property
+    def all_findings(self) -> list[Finding]:
+        """Those of a refused save first, then the preview's own, then those of the other templates."""
+        known = {(each.kind, each.code, each.line) for each in self.findings}
+        more = [*(self.preview.findings if self.preview else ()), *self.elsewhere]
+        return [*self.findings, *(each for each in more if (each.kind, each.code, each.line) not in known)]
+
+    @property
+    def elsewhere_json(self) -> str:
+        """For the gutters of the editors that are not shown: the problems of each template."""
+        shown = self.preview.kind if self.preview else self.kind
+        found: dict[TextKind, list[dict[str, Any]]] = {}
+        for each in self.all_findings:
+            if each.kind != shown:
+                found.setdefault(each.kind, []).append(each.as_json)
+        return json.dumps(found, ensure_ascii=False)
+
+
+def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> EditorPage:
+    """The person's draft where it holds changes, else the newest version."""
+    saved = prompt_set.latest
+    draft = Draft.objects.of(prompt_set, person)
+    if draft is not None and is_changed(draft, saved):
+        return _page(prompt_set, person, view, saved, draft.sent, changed=True)
+    # A message may be written before anything is changed.
+    revision, message = (draft.revision, draft.message) if draft else (0, "")
+    sent = SentDraft(starting_text(prompt_set, saved), prompt_set.revision, revision, message)
+    return _page(prompt_set, person, view, saved, sent, changed=False)
+
+
+def editor_with(prompt_set: PromptSet, person: User, view: ViewOf[TextKind], sent: SentDraft) -> EditorPage:
+    """The page with a text that was just sent."""
+    saved = prompt_set.latest
+    base = _version(prompt_set, sent.base, saved)
+    changed = base is None or base.templates != sent.templates
+    draft = Draft.objects.of(prompt_set, person)
+    kept = draft is not None and draft.templates == sent.templates
+    return _page(prompt_set, person, view, saved, sent, changed=changed, kept=kept)
+
+
+def with_preview(page: EditorPage, person: User) -> EditorPage:
+    """The page with what the shown template gives, and what is wrong with the others."""
+    text = page.sent.templates.parts[page.kind]
+    if page.kind == "system":
+        return replace(page, preview=preview_text(text, page.workspaces, owner=str(person.pk)))
+    topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
+    try:
+        saved = SavedText(page.saved.number, user_prompts(page.saved.templates)) if page.saved else None
+        shown = preview(
+            page.prompt_set, saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
+        )
+    except Superseded:
+        return page
+    return replace(page, preview=shown, elsewhere=() if shown.refusal else _elsewhere(page, str(person.pk)))
+
+
+def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
+    """Errors of the templates that are not shown; what a version holds has none."""
+    saved = page.saved.templates.parts if page.saved else {}
+    found: list[Finding] = []
+    for kind, text in page.sent.templates.parts.items():
+        if kind == "system" or kind == page.kind or text == saved.get(kind):
+            continue
+        try:
+            problems = pool().check(kind, text, owner=owner)
+        except LimitExceeded as stop:
+            found.append(Finding.of_error(kind, stop))
+        except JailError:
+            break
+        else:
+            found += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
+    return found
+
+
+def not_saved(
+    page: EditorPage, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
+) -> EditorPage:
+    """The page after a save that was refused: it turns to the template that has the problem.
+
+    Nothing is rendered again: what met a limit would meet it once more.
+    """
+    kind = page.kind if any(each.kind == page.kind for each in findings) or not findings else findings[0].kind
+    found = tuple(each for each in findings if each.kind == kind)
+    shown = (
+        SystemPreview(findings=found, refusal=refusal)
+        if kind == "system"
+        else Preview(
+            page.prompt_set,
+            kind,
+            page.situation,
+            dialect_of(page.prompt_set),
+            findings=found,
+            refusal=refusal,
+        )
+    )
+    return replace(page, kind=kind, findings=findings, preview=shown)
+
+
+def preview_topic(prompt_set: PromptSet, kind: TextKind, tab: str) -> str:
+    """What a newer preview takes the place of: an older one of the same tab of the browser."""
+    return f"preview:{prompt_set.pk}:{kind}:{tab}"
+
+
+def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
+    """Whether a draft holds anything that would be lost without it."""
+    if draft.templates == starting_text(draft.prompt_set, saved):
+        return False
+    base = _version(draft.prompt_set, draft.base, saved)
+    return base is None or base.templates != draft.templates
+
+
+def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
+    """The context of that address, if it is the set's or shared."""
+    found = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    if found is None:
+        raise Problem(
+            404,
+            _("This set has no such sample context any more."),
+            _("Take the context out of the address, or choose another one on the page."),
+        )
+    return found
+
+
+def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) -> PromptVersion | None:
+    if saved is not None and saved.number == number:
+        return saved
+    return prompt_set.versions.filter(number=number).first()
+
+
+def _page(
+    prompt_set: PromptSet,
+    person: User,
+    view: ViewOf[TextKind],
+    saved: PromptVersion | None,
+    sent: SentDraft,
+    *,
+    changed: bool,
+    kept: bool = True,
+) -> EditorPage:
+    known = SampleContext.objects.for_set(prompt_set)
+    if prompt_set.holds != Holds.PROMPTS:
+        known = known.none()  # a system prompt has no situations
+    contexts = list(known.defer("submission", "data"))
+    # The set's own before the shared ones.
+    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    slug = view.context or (first.slug if first else "")
+    chosen = known.filter(slug=slug).first()
+    # Deleted while somebody wrote: what they wrote matters more than what they looked at it in.
+    is_gone = bool(slug) and chosen is None
+    if is_gone and first is not None:
+        chosen = SampleContext.objects.get(pk=first.pk)
+    return EditorPage(
+        prompt_set=prompt_set,
+        saved=saved,
+        sent=replace(sent, tab=sent.tab or secrets.token_urlsafe(9)),
+        changed=changed,
+        kept=kept,
+        kind=view.kind,
+        situation=situation(chosen, None if is_gone else view.round),
+        contexts=contexts,
+        workspaces=(
+            workspace_choice(prompt_set, view.workspace)
+            if prompt_set.holds == Holds.SYSTEM
+            else WorkspaceChoice()
+        ),
+        context_gone=is_gone,
+        copies=list(DraftCopy.objects.filter(prompt_set=prompt_set, person=person)),
+    )
+
+
+def _variables(kind: TextKind) -> str:
+    if kind == "system":
+        return "[]"
+    language = reader_language()
+    found = [
+        {
+            "name": variable.name,
+            "type": variable.type,
+            "description": variable.description.fill(language, {}),
+            "sample": variable.sample,
+        }
+        for variable in VARIABLES[kind]
+    ]
+    return json.dumps(found, ensure_ascii=False)

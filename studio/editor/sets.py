@@ -1,0 +1,150 @@
+"""Sets are made, copied and brought back to an old text, by the rule of every save."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import IntegrityError, transaction
+from django.shortcuts import get_object_or_404
+from django.utils.translation import gettext as _
+
+from builder.errors import JailError
+from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
+from studio.preview.saving import Refused, keep_as_version, shortcomings
+from studio.prompts.drafts import SentDraft
+from studio.prompts.first_texts import first_text
+from studio.prompts.models import Holds, Origin, Texts, texts_of
+from studio.shell.language import reader_language
+from studio.shell.problems import Problem
+from studio.shell.slugs import free_slug
+
+
+def create_set(
+    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = Holds.PROMPTS
+) -> PromptSet:
+    """A set without a version yet."""
+    while True:
+        slug = free_slug(PromptSet.objects.all(), name, "set")
+        try:
+            with transaction.atomic():
+                made = PromptSet.objects.create(
+                    slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
+                )
+                set_tags(made, tags)
+            return made
+        except IntegrityError:
+            # Somebody took the address a moment ago; anything else is no matter of trying again.
+            if not PromptSet.objects.filter(slug=slug).exists():
+                raise
+
+
+def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
+    """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
+    first = first_text(prompt_set.holds)
+    _refuse_shortcomings(prompt_set, first, by)
+    message = (
+        _("The usual settings") if prompt_set.holds == Holds.SYSTEM else _("MixSeek's default templates")
+    )
+    return prompt_set.save_version(first, base=0, message=message, author=by, at=at)
+
+
+def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
+    """A draft of empty texts; without one the editor would begin with the defaults."""
+    empty = texts_of(dict.fromkeys(prompt_set.kinds, ""))
+    Draft.objects.keep(prompt_set, by, SentDraft(empty, base=0, revision=0), at=at)
+
+
+def set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:
+    """The set has these tags, and no other."""
+    prompt_set.tags.set([Tag.objects.get_or_create(name=name)[0] for name in names])
+
+
+def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> PromptSet:
+    """A set that begins with the source's newest text, its tags, dialect and own sample contexts."""
+    newest = source.latest
+    if newest is not None:
+        # The copy has the same contexts, so what holds for the source holds for it.
+        _refuse_shortcomings(source, newest.templates, by)
+    with transaction.atomic():
+        tags = [tag.name for tag in source.tags.all()]
+        copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
+        for context in source.contexts.all():
+            _copy_context(context, copy, at)
+        PromptSet.objects.filter(pk=copy.pk).update(
+            round_config=source.round_config, budgets=source.budgets, language_model=source.language_model
+        )
+        if newest is not None:
+            copy.save_version(
+                newest.templates,
+                base=0,
+                message=_("Copy of %(name)s v%(number)d") % {"name": source.name, "number": newest.number},
+                author=by,
+                at=at,
+                origin=Origin.COPIED,
+                origin_note=f"{source.slug} v{newest.number}",
+            )
+    return copy
+
+
+def restore_version(
+    version: PromptVersion, *, base: int, message: str, by: User, at: datetime
+) -> PromptVersion:
+    """A new version, after ``base``, with the text of an old one.
+
+    Raises ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors, as every save.
+    """
+    return keep_as_version(
+        version.prompt_set,
+        version.templates,
+        base=base,
+        message=message,
+        by=by,
+        at=at,
+        origin=Origin.RESTORED,
+        origin_note=f"v{version.number}",
+    )
+
+
+def reason(error: Refused | JailError) -> str:
+    """Why a text could not be saved, in a sentence or two."""
+    if isinstance(error, JailError):
+        return error.text(reader_language())
+    first = error.findings[0]
+    kinds = {
+        "team": _("Team"),
+        "evaluator": _("Evaluator"),
+        "judgment": _("Judgment"),
+        "system": "system_prompt.toml",
+    }
+    where = [kinds[first.kind], first.where, first.line and _("line %(line)d") % {"line": first.line}]
+    return f"{', '.join(part for part in where if part)}: {first.message} {first.suggestion}".strip()
+
+
+def template_set(slug: str) -> PromptSet:
+    """The set of that address for a page about templates; a 404 says so where it has none."""
+    found: PromptSet = get_object_or_404(PromptSet, slug=slug)
+    require_templates(found)
+    return found
+
+
+def require_templates(prompt_set: PromptSet) -> None:
+    """A 404 that says why there is no such page for a set of a system prompt."""
+    if prompt_set.holds != Holds.PROMPTS:
+        raise Problem(
+            404,
+            _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
+            _("Contexts, matrix, suggestions and scores are about prompt templates."),
+        )
+
+
+def _refuse_shortcomings(prompt_set: PromptSet, templates: Texts, owner: User) -> None:
+    if found := shortcomings(prompt_set, templates, owner=owner):
+        raise Refused(found)
+
+
+def _copy_context(context: SampleContext, to: PromptSet, at: datetime) -> None:
+    context.pk = None
+    context._state.adding = True
+    context.slug = free_slug(SampleContext.objects.all(), context.slug, "context")
+    context.prompt_set, context.created_at, context.changed_at = to, at, at
+    context.save()

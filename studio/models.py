@@ -1,0 +1,36 @@
+"""What the studio stores: one module per noun."""
+
+from studio.contexts.models import SampleContext
+from studio.prompts.drafts import Draft, DraftCopy
+from studio.prompts.history_index import HistoryNote
+from studio.prompts.labels import Label, LabelMove
+from studio.prompts.language_models import LanguageModel
+from studio.prompts.models import PromptSet, PromptVersion, Tag
+from studio.results.models import RoundResult, RunResult
+from studio.shell.signin import SignInAttempt, SignInLink
+from studio.system.models import SystemBuild
+from studio.workspaces.exports.models import Export, ExportReceipt
+from studio.workspaces.imports.models import Upload
+from studio.workspaces.models import Workspace
+
+__all__ = [
+    "Draft",
+    "DraftCopy",
+    "Export",
+    "ExportReceipt",
+    "HistoryNote",
+    "Label",
+    "LabelMove",
+    "LanguageModel",
+    "PromptSet",
+    "PromptVersion",
+    "RoundResult",
+    "RunResult",
+    "SampleContext",
+    "SignInAttempt",
+    "SignInLink",
+    "SystemBuild",
+    "Tag",
+    "Upload",
+    "Workspace",
+]

@@ -1,0 +1,1 @@
+"""Running the studio: start, server, database, backups, background work, the demo."""

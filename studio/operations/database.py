@@ -1,0 +1,40 @@
+"""Bringing the database up to date, with a way back."""
+
+from datetime import datetime
+from pathlib import Path
+
+from django.conf import settings
+from django.core.management import call_command
+from django.db import connection
+from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.recorder import MigrationRecorder
+
+from studio.operations.backup import back_up
+
+_KEPT = 10  # automatic backups; older ones go
+
+
+def is_empty() -> bool:
+    """True before the first migration."""
+    return not MigrationRecorder(connection).applied_migrations()
+
+
+def bring_up_to_date() -> Path | None:
+    """Migrate where needed; returns the backup that was made of what stood there before, if anything did."""
+    executor = MigrationExecutor(connection)
+    if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        return None
+    kept = None if is_empty() else keep_copy("migrate")
+    call_command("migrate", interactive=False, verbosity=0)
+    return kept
+
+
+def keep_copy(reason: str) -> Path:
+    """Back up into the data folder before something changes the whole database."""
+    folder = settings.STUDIO_DATA / "backups"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    path: Path = folder / f"{datetime.now():%Y-%m-%d-%H%M%S-%f}-before-{reason}.zip"
+    back_up(path)
+    for old in sorted(folder.glob("*-before-*.zip"))[:-_KEPT]:
+        old.unlink()
+    return path

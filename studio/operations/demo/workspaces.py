@@ -1,0 +1,180 @@
+"""The demo's workspaces: folders as MixSeek leaves them, whose runs used the stories' versions."""
+
+import os
+import re
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from builder.files.workspace_look import PROMPT_FILE
+from builder.simulation import TASKS, Run, prompt_file_of, simulate
+from studio.operations.demo.agent import write_agent
+from studio.operations.demo.story import BRIEFING, RESEARCH, LabelStep, Story
+
+
+@dataclass(frozen=True)
+class Played:
+    """Runs of one version: how many days ago each began, and how much the version helped."""
+
+    number: int
+    days_ago: Sequence[float]
+    shift: float
+
+
+@dataclass(frozen=True)
+class HandEdit:
+    """What somebody changed in the prompt file itself, and how long ago."""
+
+    old: str
+    new: str
+    days_ago: float
+
+
+@dataclass(frozen=True)
+class DemoWorkspace:
+    """A workspace that follows the ``production`` label of a story. Its last run's version is its file's."""
+
+    slug: str
+    name: str
+    story: Story
+    zone: str
+    played: tuple[Played, ...]
+    tasks: tuple[str, ...]
+    running: bool
+    edit: HandEdit | None = None
+    agent: bool = False
+    """Whether an agent with a system prompt of its own works there."""
+
+    @property
+    def steps(self) -> tuple[LabelStep, ...]:
+        """The moves of the label that were exported here: none before its first run, or after its last."""
+        since, last = max(self.played[0].days_ago) + 1, self.played[-1].number
+        return tuple(
+            step
+            for step in self.story.label_steps
+            if step.label == FOLLOWED and step.days_ago <= since and step.number <= last
+        )
+
+
+FOLLOWED = "production"
+
+WORKSPACES = (
+    DemoWorkspace(
+        slug="research",
+        name="調査 · research",
+        story=RESEARCH,
+        zone="Asia/Tokyo",
+        played=(
+            Played(1, (23, 21.5, 19, 15), shift=-2.0),
+            Played(3, (11.5, 10, 8.2, 5), shift=2.5),
+            Played(4, (3.8, 3.1, 2.2, 0.9), shift=5.0),
+        ),
+        tasks=TASKS["ja"],
+        running=True,
+        agent=True,
+    ),
+    DemoWorkspace(
+        slug="briefing",
+        name="Briefing",
+        story=BRIEFING,
+        zone="UTC",
+        played=(
+            Played(3, (7.6, 7.1, 6.4, 6.0, 5.5), shift=0.0),
+            Played(4, (3.5, 3.1, 2.6, 2.0, 1.5), shift=7.0),
+        ),
+        tasks=TASKS["en"],
+        running=False,
+    ),
+    DemoWorkspace(
+        slug="research-lab",
+        name="調査 · lab",
+        story=RESEARCH,
+        zone="Asia/Tokyo",
+        played=(Played(4, (3.6, 1.4), shift=4.0),),
+        tasks=TASKS["ja"][:2],
+        running=False,
+        edit=HandEdit(
+            "冒頭に三行の要約を置いてください",
+            "冒頭に五行の要約を置き、各行に出典を付けてください",
+            days_ago=0.3,
+        ),
+    ),
+)
+
+
+def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
+    """Play the runs into the folder; one that is there already stays as it is."""
+    if folder.exists():
+        return
+    # Made aside and renamed, so that a start that is killed leaves no half workspace behind.
+    aside = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(aside, ignore_errors=True)
+    aside.mkdir(parents=True)
+    simulate(aside, _runs(demo, now), seed=11)
+    _write_prompt_file(demo, aside / PROMPT_FILE, now)
+    if demo.agent:
+        write_agent(aside)
+    if not demo.running:
+        # A list of what was written last begins with the workspace in which something runs.
+        finished = (now - timedelta(days=min(demo.played[-1].days_ago))).timestamp()
+        os.utime(aside / "mixseek.db", (finished, finished))
+    os.replace(aside, folder)
+
+
+def exported_files(demo: DemoWorkspace, folder: Path) -> list[bytes]:
+    """The prompt file after each export, as the folder's own file goes on from it."""
+    head = (folder / PROMPT_FILE).read_bytes()[:200].decode(errors="replace")
+    found = re.search(r"\d{4}-\d\d-\d\d", head)
+    return _files(demo, date.fromisoformat(found[0]) if found else date.min)
+
+
+def _files(demo: DemoWorkspace, day: date) -> list[bytes]:
+    return [
+        prompt_file_of(demo.story.chapters[step.number - 1].templates.by_kind, day) for step in demo.steps
+    ]
+
+
+def _write_prompt_file(demo: DemoWorkspace, path: Path, now: datetime) -> None:
+    first, last = demo.steps[0], demo.steps[-1]
+    data, days_ago = _files(demo, (now - timedelta(days=first.days_ago)).date())[-1], last.days_ago
+    if demo.edit:
+        data = data.replace(demo.edit.old.encode(), demo.edit.new.encode())
+        days_ago = demo.edit.days_ago
+    path.write_bytes(data)
+    changed = (now - timedelta(days=days_ago)).timestamp()
+    os.utime(path, (changed, changed))
+
+
+def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:
+    runs = [
+        Run(
+            task=demo.tasks[number % len(demo.tasks)],
+            started_at=now - timedelta(days=days),
+            templates=demo.story.chapters[played.number - 1].templates.by_kind,
+            zone=demo.zone,
+            shift=played.shift,
+            # The story is the same on every day: a version that helps in it is seen to help.
+            dice=f"{demo.slug}/{played.number}/{number}",
+            # One run with a team that broke off: real lists have them.
+            state="partial_failure" if (played.number, number) == (3, 2) else "completed",
+        )
+        for played in demo.played
+        for number, days in enumerate(played.days_ago)
+    ]
+    if demo.running:
+        last = demo.played[-1]
+        runs.append(
+            Run(
+                task=demo.tasks[-1],
+                started_at=now - timedelta(minutes=4),
+                templates=demo.story.chapters[last.number - 1].templates.by_kind,
+                zone=demo.zone,
+                rounds=5,
+                shift=last.shift,
+                dice=f"{demo.slug}/running",
+                state="running",
+            )
+        )
+    return runs

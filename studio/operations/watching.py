@@ -1,0 +1,106 @@
+"""Beside the pages: where a workspace's database has changed, its new runs are examined."""
+
+import logging
+import os
+import threading
+from collections import Counter
+from contextlib import suppress
+
+from django.db import DatabaseError, IntegrityError, connection
+from django.db.models import Max
+from django.utils import timezone
+
+from builder.errors import DatabaseDamaged, DatabaseTooNew, MissingColumn, MissingTable, NotADatabase
+from builder.leaderboard import database_path
+from studio.models import PromptVersion, Workspace
+from studio.results.attribution import attribute_workspace
+
+SECONDS = 10.0
+MOST_TRIES = 30
+"""Of one state of a workspace: what fails so often fails for good, until something changes."""
+
+_log = logging.getLogger(__name__)
+
+_Seen = tuple[object, ...]
+_LASTING = (NotADatabase, DatabaseTooNew, DatabaseDamaged, MissingTable, MissingColumn)
+
+
+class Watch:
+    """Remembers what it has seen: a look at a workspace in which nothing happens costs two stats."""
+
+    def __init__(self) -> None:
+        self._seen: dict[int, _Seen] = {}
+        self._tries: Counter[tuple[int, _Seen]] = Counter()
+        self._ended = threading.Event()
+
+    def start(self) -> None:
+        """Look every few seconds, in a thread that ends with the process."""
+        threading.Thread(target=self._run, name="watch", daemon=True).start()
+
+    def end(self) -> None:
+        """Stop after the look that is under way."""
+        self._ended.set()
+
+    def look(self) -> int:
+        """Examine the workspaces that have changed since the last look; tells how many."""
+        newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
+        looked = 0
+        for workspace in Workspace.objects.filter(archived=False):
+            state = (newest, *_stamps(workspace))
+            if self._seen.get(workspace.pk) != state:
+                if self._examine(workspace) or self._is_enough((workspace.pk, state)):
+                    self._seen[workspace.pk] = state
+                looked += 1
+        return looked
+
+    def _is_enough(self, state: tuple[int, _Seen]) -> bool:
+        """Whether to wait for a change: a jail that is starting or a copy under way needs another look."""
+        self._tries[state] += 1
+        if self._tries[state] < MOST_TRIES:
+            return False
+        del self._tries[state]
+        return True
+
+    def _examine(self, workspace: Workspace) -> bool:
+        """Whether another look at the same state would be in vain."""
+        try:
+            # Another server of the same database may be at it; then one of the two has it.
+            with suppress(IntegrityError):
+                problem = attribute_workspace(workspace, timezone.now()).problem
+                if problem is not None:
+                    _log.info("The runs of %s were not all examined: %s", workspace.path, problem.text())
+                return problem is None or isinstance(problem, _LASTING)
+        except DatabaseError:
+            raise
+        except Exception:
+            # What is odd about one workspace must not keep the others from being examined.
+            _log.exception("The runs of %s could not be examined", workspace.path)
+        return True
+
+    def _run(self) -> None:
+        # The first page comes first.
+        pause = 1.0
+        while not self._ended.wait(pause):
+            pause = SECONDS
+            try:
+                self.look()
+            except DatabaseError as error:
+                _log.warning("The runs could not be examined: %s", error)
+            except Exception:
+                # Whatever is wrong with one look, the next one may do better.
+                _log.exception("The runs could not be examined")
+            finally:
+                connection.close()
+
+
+def _stamps(workspace: Workspace) -> _Seen:
+    """What tells two states of the database apart, without opening it."""
+    found: list[object] = []
+    path = str(database_path(workspace.folder))
+    for name in (path, f"{path}.wal"):
+        try:
+            status = os.stat(name)
+            found += [status.st_ino, status.st_size, status.st_mtime_ns]
+        except OSError:
+            found.append(None)
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""What a template gives: rendering, the rule for saving, budgets, costs, cacheable prefixes, coverage."""

@@ -1,0 +1,115 @@
+"""Budgets of a set: its model, the tokens that each prompt may have, and how much a round prompt shows."""
+
+from typing import Any
+
+import pydantic
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from builder.contract.round_prompt import RoundPromptConfig
+from builder.errors import field_problems
+from builder.template.variables import KINDS
+from studio.models import LanguageModel, PromptSet
+from studio.prompts.language_model_forms import TokensField
+from studio.prompts.models import Holds
+from studio.shell.language import reader_language
+
+_USUAL = RoundPromptConfig()
+CONFIG = tuple(RoundPromptConfig.model_fields)
+_SWITCHES = tuple(name for name in CONFIG if isinstance(getattr(_USUAL, name), bool))
+
+
+def _labels() -> dict[str, str]:
+    return {
+        "max_submission_history_items": _("Past submissions, at most"),
+        "max_leaderboard_display_teams": _("Teams of the ranking, at most"),
+        "submission_preview_chars": _("Characters of each submission"),
+        "enable_trend_analysis": _("The score trend"),
+        "estimated_prompt_tokens": _("Tokens of the round prompt"),
+        "show_metric_scores": _("The score of each metric"),
+    }
+
+
+class BudgetForm(forms.Form):
+    """What can be said about a set's tokens. Nothing is the usual."""
+
+    language_model = forms.ModelChoiceField(
+        LanguageModel.objects.all(), required=False, label=gettext_lazy("Model"), blank=True
+    )
+    team = TokensField(required=False, label=gettext_lazy("Team"))
+    evaluator = TokensField(required=False, label=gettext_lazy("Evaluator"))
+    judgment = TokensField(required=False, label=gettext_lazy("Judgment"))
+
+    def __init__(self, data: Any = None, *, prompt_set: PromptSet) -> None:
+        stored = {
+            **prompt_set.round_config,
+            **prompt_set.budgets,
+            "language_model": prompt_set.language_model_id,
+        }
+        shown = {name: "on" if stored[name] else "off" for name in _SWITCHES if name in stored}
+        super().__init__(data, initial=stored | shown, auto_id="budget_%s")
+        self.is_system = prompt_set.holds == Holds.SYSTEM
+        choice = self.fields["language_model"]
+        assert isinstance(choice, forms.ModelChoiceField)
+        choice.empty_label = _("None: nothing is priced")
+        if self.is_system:
+            for kind in KINDS:
+                del self.fields[kind]
+            return
+        labels = _labels()
+        for name in CONFIG:
+            self.fields[name] = (
+                _switch(name, labels[name]) if name in _SWITCHES else _count(name, labels[name])
+            )
+
+    @property
+    def budget_fields(self) -> list[forms.BoundField]:
+        return [self[kind] for kind in KINDS if kind in self.fields]
+
+    @property
+    def config_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in CONFIG if name in self.fields]
+
+    @property
+    def says_config(self) -> bool:
+        """Whether anything of the round prompts is not as usual, or is wrong."""
+        return any(field.value() not in (None, "") or field.errors for field in self.config_fields)
+
+    @property
+    def budgets(self) -> dict[str, int]:
+        """Those that somebody set."""
+        return {kind: found for kind in KINDS if (found := self.cleaned_data.get(kind)) is not None}
+
+    @property
+    def round_config(self) -> dict[str, int | bool]:
+        """As far as somebody set it."""
+        clean = self.cleaned_data
+        said = {name: clean[name] for name in CONFIG if clean.get(name) not in (None, "")}
+        return {name: value == "on" if name in _SWITCHES else value for name, value in said.items()}
+
+    def clean(self) -> dict[str, Any]:
+        """The builder says what a round prompt's settings may be."""
+        try:
+            RoundPromptConfig.model_validate(self.round_config)
+        except pydantic.ValidationError as error:
+            labels = _labels()
+            for problem in field_problems(
+                error, reader_language(), lambda path: labels.get(str(path[0]), "")
+            ):
+                self.add_error(str(problem.path[0]), problem.text)
+        return self.cleaned_data
+
+
+def _count(name: str, label: str) -> forms.Field:
+    # No tokens at all are no budget: nobody means that.
+    least = 1 if name == "estimated_prompt_tokens" else None
+    field = TokensField(min_value=least, required=False, label=label)
+    field.widget.attrs["placeholder"] = str(getattr(_USUAL, name))
+    return field
+
+
+def _switch(name: str, label: str) -> forms.Field:
+    usual = _("As usual: on") if getattr(_USUAL, name) else _("As usual: off")
+    choices = [("", usual), ("on", _("On")), ("off", _("Off"))]
+    return forms.ChoiceField(choices=choices, required=False, label=label)

@@ -1,0 +1,117 @@
+"""Which lines of a template no sample context reaches, and which variables it never asks for."""
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from builder.jail import Coverage
+from builder.template.dialect import Dialect
+from builder.template.formatters import Values
+from builder.template.variables import VARIABLES, PromptKind, Variable
+from studio.contexts.at_round import Situation, dialect_of, situations_of
+from studio.models import PromptSet, SampleContext
+from studio.shell.jail import pool
+from studio.shell.sized_cache import Kept
+
+MOST_SITUATIONS = 1_000
+"""That a template is tried in for its coverage; each context at each of its rounds is one."""
+_AT_ONCE = 64
+"""Situations in one job: after each the lane serves others, and once all is reached there is no next one."""
+
+Stamp = tuple[tuple[int, int], ...]
+"""The contexts of a set and how often each was changed: other contexts, other answers."""
+
+_found: "Kept[Reached]" = Kept(2_000_000)
+_values: Kept[tuple[Values, ...]] = Kept(20_000_000)
+_unused: Kept[frozenset[str]] = Kept(2_000)
+
+
+@dataclass(frozen=True)
+class Reached:
+    """How far the sample contexts get in one template."""
+
+    kind: PromptKind
+    unreached: tuple[int, ...] = ()
+    """Lines that print or decide something and that no context comes to."""
+    known: bool = True
+    """Whether anything can be said: not of a text with errors, nor of one that meets a limit."""
+    contexts: int = 0
+    cut: bool = False
+    """Whether there are more situations than were tried."""
+
+
+def stamp_of(prompt_set: PromptSet) -> Stamp:
+    """What tells whether the sample contexts are still the same."""
+    return tuple(SampleContext.objects.for_set(prompt_set).order_by("pk").values_list("pk", "revision"))
+
+
+def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
+    """The lines of the text that no sample context of the set reaches, in the jail's batch lane.
+
+    Kept for the same text and contexts. Raises ``JailError`` where the jail takes no jobs.
+    """
+    stamp, dialect = stamp_of(prompt_set), dialect_of(prompt_set)
+    key = (kind, digest_of(text), dialect.name, stamp)
+    if (kept := _found.get(key)) is not None:
+        return kept
+    values = _values_of(prompt_set, kind, dialect, stamp)
+    together = Coverage()
+    for start in range(0, len(values), _AT_ONCE):
+        found = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)
+        if not found.reached:
+            together = found
+            break
+        together |= found
+        if not together.unreached:
+            break
+    answer = Reached(
+        kind,
+        tuple(sorted(together.unreached)),
+        known=bool(together.reached) or not text.strip(),
+        contexts=len(stamp),
+        cut=len(values) >= MOST_SITUATIONS,
+    )
+    _found.put(key, answer, 500 + 30 * len(answer.unreached) + 20 * len(stamp))
+    return answer
+
+
+def unused(kind: PromptKind, text: str, dialect: Dialect) -> list[Variable]:
+    """The variables that a template could use and never names, in the order that help tells them."""
+    key = (kind, digest_of(text), dialect.name)
+    if (names := _unused.get(key)) is None:
+        names = pool().unused(kind, text, dialect)
+        _unused.put(key, names, 1)
+    return [variable for variable in VARIABLES[kind] if variable.name in names]
+
+
+def forget() -> None:
+    """Start anew."""
+    for kept in (_found, _values, _unused):
+        kept.clear()
+
+
+def digest_of(text: str) -> bytes:
+    """A text as a key."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def _values_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp: Stamp) -> tuple[Values, ...]:
+    """What the variables stand for, in each situation that differs from the others."""
+    key = (kind, dialect.name, stamp)
+    if (kept := _values.get(key)) is not None:
+        return kept
+    different: dict[tuple[str | int, ...], Values] = {}
+    for situation in _situations(prompt_set):
+        values = situation.values(kind, dialect)
+        different.setdefault(tuple(values.values()), values)
+        if len(different) >= MOST_SITUATIONS:
+            break
+    found = tuple(different.values())
+    _values.put(key, found, sum(len(str(value)) for values in found for value in values.values()))
+    return found
+
+
+def _situations(prompt_set: PromptSet) -> Iterator[Situation]:
+    """Not without end, also where very many are alike."""
+    return islice(situations_of(prompt_set), 20 * MOST_SITUATIONS)

@@ -1,0 +1,228 @@
+"""How much of a prompt's beginning stays the same from call to call, for that is what a cache can keep."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Literal
+
+from builder.cache import tokens
+from builder.cache.stability import DEFAULT_MODEL, CacheLint, Stability, StablePrefix, observed_prefix
+from builder.cache.tokens import TokenCount
+from builder.diff.lines import Section
+from builder.template.dialect import Dialect
+from builder.template.formatters import Values, variables
+from builder.template.rounds import seen_at
+from builder.template.variables import PromptKind
+from studio.compare.versions import TextDiff, text_diff
+from studio.contexts.at_round import SAMPLE_TIME, Situation, dialect_of
+from studio.models import PromptSet
+from studio.preview.examinations import examine
+from studio.shell.jail import pool
+from studio.shell.language import reader_language
+from studio.shell.sized_cache import Kept
+
+A_ROUND_LATER = timedelta(minutes=7, seconds=13)
+"""Two rounds never have the same time: with the sample time in both, what is observed would go on past it."""
+SHOWN_LINES = 2
+"""Around each change of a suggested order."""
+MOST_CHARACTERS = 4_000_000
+
+Name = Literal["task", "round"]
+LEVELS: Mapping[Name, Literal[1, 2]] = {"task": 1, "round": 2}
+"""What has to be equal, and the classes of variables that are equal then."""
+
+_kept: Kept[Stability] = Kept(MOST_CHARACTERS)
+
+
+class _Share:
+    """Bytes of a beginning, and of the prompt that it begins."""
+
+    bytes: int
+    total: int
+
+    @property
+    def percent(self) -> int:
+        """Rounded down: nothing but the whole is 100 %."""
+        return 100 * self.bytes // self.total if self.total else 100
+
+
+@dataclass(frozen=True)
+class Prefix(_Share):
+    """The beginning that all prompts of one task, or of one round, are sure to share."""
+
+    name: Name
+    bytes: int
+    total: int
+    tokens: TokenCount
+    units: int
+    """Of the prompt, as a browser counts: a character beyond the basic plane is two."""
+    source_units: int
+    """Of the template."""
+    culprit: str = ""
+    line: int | None = None
+
+
+@dataclass(frozen=True)
+class Observed(_Share):
+    """What the prompts of two consecutive rounds of the context have in common at their beginning."""
+
+    first: int
+    second: int
+    bytes: int
+    total: int
+    tokens: TokenCount
+
+
+@dataclass(frozen=True)
+class Hint:
+    """What costs a cache its beginning, and the order that would not."""
+
+    lint: CacheLint
+    template: str
+
+    @property
+    def key(self) -> str:
+        """Stands for the hint and for the text it suggests: nothing else is taken for it."""
+        digest = hashlib.sha256((self.lint.suggestion or "").encode("utf-8", "surrogatepass")).hexdigest()
+        return f"{self.lint.code}-{self.lint.line}-{digest[:12]}"
+
+    @property
+    def message(self) -> str:
+        return self.lint.text(reader_language())
+
+    @property
+    def advice(self) -> str:
+        return self.lint.advice(reader_language())
+
+    @property
+    def diff(self) -> TextDiff | None:
+        """The suggested order beside the template; None where there is nothing to suggest."""
+        if self.lint.suggestion is None or self.lint.suggestion == self.template:
+            return None
+        return text_diff(self.template, self.lint.suggestion)
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        found = self.diff
+        return found.diff.sections(context=SHOWN_LINES) if found and found.diff else ()
+
+
+@dataclass(frozen=True)
+class StabilityView:
+    """One template in one situation."""
+
+    kind: PromptKind
+    prefixes: tuple[Prefix, ...]
+    """Of the same task, then of the same round."""
+    hints: tuple[Hint, ...] = ()
+    observed: Observed | None = None
+    """None where the context has no second round, or the template gives no prompt there."""
+
+    def prefix(self, name: Name) -> Prefix:
+        return next(each for each in self.prefixes if each.name == name)
+
+    @property
+    def task(self) -> Prefix:
+        return self.prefix("task")
+
+    @property
+    def round(self) -> Prefix:
+        return self.prefix("round")
+
+
+def stability_of(
+    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+) -> StabilityView | None:
+    """What is guaranteed, what is observed and what could be better; ``None`` for a text without a prompt.
+
+    Kept for the same text and values. Raises ``JailError`` where the jail takes no jobs.
+    """
+    found = guaranteed(prompt_set, kind, text, situation, owner)
+    return found and replace(found, observed=_observed(prompt_set, kind, text, situation, owner))
+
+
+def guaranteed(
+    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+) -> StabilityView | None:
+    """The same without a look at another round."""
+    dialect, counter = dialect_of(prompt_set), _counter(prompt_set)
+    minimum = prompt_set.language_model.cache_minimum if prompt_set.language_model else None
+    values = situation.values(kind, dialect)
+    key = (kind, text, dialect, minimum, counter, *values.values())
+    found = _kept.get(key)
+    if found is None:
+        found = pool().stability(
+            kind, text, values, dialect, minimum_tokens=minimum, model=counter, owner=owner
+        )
+        if found is None:
+            return None
+        _kept.put(key, found, _size(text, values, found))
+    return StabilityView(
+        kind,
+        tuple(_prefix(name, level, found, text, counter) for name, level in LEVELS.items()),
+        tuple(Hint(lint, text) for lint in found.lints),
+    )
+
+
+def forget() -> None:
+    """Start anew."""
+    _kept.clear()
+
+
+def _prefix(name: Name, level: Literal[1, 2], found: Stability, template: str, counter: str) -> Prefix:
+    prefix: StablePrefix = found.prefix(level)
+    return Prefix(
+        name,
+        prefix.bytes,
+        found.total_bytes,
+        tokens.recount(prefix.text, counter),
+        _units(prefix.text),
+        _units(template[: prefix.source_end]),
+        prefix.culprit,
+        prefix.culprit_line,
+    )
+
+
+def _observed(
+    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+) -> Observed | None:
+    number = situation.round
+    other = next((each for each in (number + 1, number - 1) if each in situation.rounds), None)
+    if other is None:
+        return None
+    first, second = sorted((number, other))
+    dialect = dialect_of(prompt_set)
+    values = (_values_at(situation, kind, each, dialect, later=each == second) for each in (first, second))
+    one, two = (examine(kind, text, each, dialect, owner=owner).text for each in values)
+    if one is None or two is None:
+        return None
+    characters, size = observed_prefix(one, two)
+    shown = one if number == first else two
+    counted = tokens.recount(one[:characters], _counter(prompt_set))
+    return Observed(first, second, size, len(shown.encode("utf-8", "surrogatepass")), counted)
+
+
+def _values_at(
+    situation: Situation, kind: PromptKind, number: int, dialect: Dialect, *, later: bool
+) -> Values:
+    """The context at that round, the later one of the two at a later time."""
+    if not later or situation.context is None or situation.whole is None:
+        return replace(situation, round=number).values(kind, dialect)
+    seen = seen_at(kind, situation.whole, situation.context.submission, number)
+    return variables(kind, seen, None, SAMPLE_TIME + A_ROUND_LATER, dialect)
+
+
+def _counter(prompt_set: PromptSet) -> str:
+    """Whose tokens count; the preview's where the set names no model."""
+    return prompt_set.language_model.name if prompt_set.language_model else DEFAULT_MODEL
+
+
+def _size(text: str, values: Values, found: Stability) -> int:
+    made = sum(each.chars for each in found.prefixes)
+    suggested = sum(len(each.suggestion or "") for each in found.lints)
+    return len(text) + made + suggested + sum(len(str(value)) for value in values.values())
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

@@ -1,0 +1,1 @@
+"""Prompt sets: versions, labels, drafts, history, the table of language models."""

@@ -1,0 +1,106 @@
+"""Labels: names that point at a version of a set, and the history of their moves."""
+
+from datetime import datetime
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+
+from studio.prompts.models import PromptSet, PromptVersion
+from studio.shell.immutable import ImmutableModel
+
+USUAL_LABELS = ("production", "staging")
+"""Names that are offered; people may think of others."""
+
+
+class LabelInUse(Exception):
+    """Workspaces follow the label, so it cannot go."""
+
+
+class LabelManager(models.Manager["Label"]):
+    """Labels move through here, so that no move goes unrecorded."""
+
+    def move(
+        self, name: str, to: PromptVersion, *, by: User, at: datetime, note: str = ""
+    ) -> "LabelMove | None":
+        """Point the label of that name at a version of its set; the first move makes the label.
+
+        Returns the move, or None where the label points there already.
+        """
+        with transaction.atomic():
+            label, made = self.select_for_update().get_or_create(
+                prompt_set=to.prompt_set, name=name, defaults={"version": to, "moved_at": at}
+            )
+            if not made and label.version_id == to.pk:
+                return None
+            move = LabelMove.objects.create(
+                prompt_set=to.prompt_set,
+                name=name,
+                from_version=None if made else label.version,
+                to_version=to,
+                moved_by=by,
+                moved_at=at,
+                note=note,
+            )
+            label.version, label.moved_at = to, at
+            label.save(update_fields=["version", "moved_at"])
+        return move
+
+    def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
+        """Take the label off; its history stays. Raises ``LabelInUse`` where workspaces follow it."""
+        with transaction.atomic():
+            mine = self.select_for_update().select_related("version").filter(pk=label.pk).first()
+            if mine is None:  # somebody else was faster
+                return None
+            try:
+                mine.delete()
+            except models.ProtectedError as error:
+                raise LabelInUse from error
+            return LabelMove.objects.create(
+                prompt_set=mine.prompt_set,
+                name=mine.name,
+                from_version=mine.version,
+                to_version=None,
+                moved_by=by,
+                moved_at=at,
+                note=note,
+            )
+
+
+class Label(models.Model):
+    """A name such as ``production`` that says which version of a set counts."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="labels")
+    name = models.SlugField(max_length=40, allow_unicode=True)
+    version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, related_name="labels")
+    moved_at = models.DateTimeField()
+
+    objects = LabelManager()
+
+    class Meta:
+        ordering = ("name",)
+        constraints = (
+            models.UniqueConstraint(fields=["prompt_set", "name"], name="label_name_once_per_set"),
+        )
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class LabelMove(ImmutableModel):
+    """One move of a label: from where, to where, by whom and when."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="label_moves")
+    name = models.CharField(max_length=40)
+    from_version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    to_version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    moved_by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    moved_at = models.DateTimeField()
+    note = models.CharField(max_length=300, blank=True)
+
+    class Meta:
+        # Not by the clock, which may go back; moves are numbered as they happen.
+        ordering = ("-pk",)
+        indexes = (models.Index(fields=["prompt_set", "name", "-id"], name="moves_of_a_label"),)
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.from_version} → {self.to_version}"

@@ -1,0 +1,159 @@
+"""The table of models: context length, cache and prices, which a person can correct."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from studio.models import LanguageModel, PromptSet
+from studio.prompts import model_table
+from studio.prompts.language_model_forms import LanguageModelForm, SeenModelForm, name_taken
+from studio.prompts.model_table import SHIPPED, ListedModel, ModelConflict, NameTaken
+from studio.shell import downloads
+from studio.shell.forms import clean_or_refuse
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+
+_METHODS = ["GET", "HEAD", "POST"]
+
+
+@require_safe
+def model_list(request: HttpRequest) -> HttpResponseBase:
+    """Every model with its figures, and how old they are."""
+    rows = model_table.listed(timezone.localdate())
+    if (file := downloads.download(request, {"models": lambda: _file(rows)})) is not None:
+        return file
+    return render(request, "models/list.html", {"rows": rows, "missing": model_table.missing()})
+
+
+@require_http_methods(_METHODS)
+def model_new(request: HttpRequest) -> HttpResponse:
+    """Add a model to the table."""
+    form = LanguageModelForm(request.POST if request.method == "POST" else None, today=timezone.localdate())
+    if form.is_valid():
+        try:
+            made = model_table.make(form.cleaned_data, by=person_of(request), at=timezone.now())
+        except NameTaken:
+            form.add_error("name", name_taken())
+        else:
+            messages.success(request, _("%(name)s is in the table.") % {"name": made.name})
+            return redirect("model-list")
+    return _form_page(request, form, None)
+
+
+@require_http_methods(_METHODS)
+def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
+    """Correct a model's figures; whoever has not seen the newest ones is shown them first."""
+    model = get_object_or_404(LanguageModel.objects.select_related("changed_by"), pk=pk)
+    form = LanguageModelForm(
+        request.POST if request.method == "POST" else None, model=model, today=timezone.localdate()
+    )
+    if request.method != "POST":
+        return _form_page(request, form, model)
+    seen = clean_or_refuse(SeenModelForm, request.POST)["revision"]
+    if not form.is_valid():
+        return _form_page(request, form, model, revision=seen)
+    try:
+        model_table.change(model, form.cleaned_data, revision=seen, by=person_of(request), at=timezone.now())
+    except NameTaken:
+        form.add_error("name", name_taken())
+        return _form_page(request, form, model, revision=seen)
+    except ModelConflict:
+        stored = LanguageModel.objects.select_related("changed_by").filter(pk=pk).first()
+        if stored is None:
+            raise Problem(409, _("Somebody deleted this model."), _("Add it again from the list.")) from None
+        return _form_page(request, form, stored, status=409, differences=form.differences(stored))
+    messages.success(request, _("The figures of %(name)s are saved.") % {"name": form.cleaned_data["name"]})
+    return redirect("model-list")
+
+
+@require_POST
+def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
+    """The figures that the studio shipped."""
+    model = get_object_or_404(LanguageModel, pk=pk)
+    seen = clean_or_refuse(SeenModelForm, request.POST)["revision"]
+    if model.name not in SHIPPED:
+        raise Problem(404, _("The studio ships no figures of %(name)s.") % {"name": model.name})
+    try:
+        model_table.back_to_shipped(model, revision=seen)
+    except ModelConflict:
+        raise _conflict() from None
+    messages.success(request, _("%(name)s has its shipped figures again.") % {"name": model.name})
+    return redirect("model-list")
+
+
+@require_http_methods(_METHODS)
+def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take a model out of the table, once it was said which sets name it."""
+    model = get_object_or_404(LanguageModel, pk=pk)
+    if request.method == "POST":
+        seen = clean_or_refuse(SeenModelForm, request.POST)
+        try:
+            model_table.discard(model, revision=seen["revision"], sets=seen["sets"] or 0)
+        except ModelConflict:
+            raise _conflict() from None
+        messages.success(request, _("%(name)s is out of the table.") % {"name": model.name})
+        return redirect("model-list")
+    sets = list(PromptSet.objects.filter(language_model=model).order_by("name", "pk"))
+    return render(request, "models/delete.html", {"model": model, "sets": sets})
+
+
+@require_POST
+def model_shipped(request: HttpRequest) -> HttpResponse:
+    """Put the shipped models back that are not in the table."""
+    added = model_table.add_missing()
+    said = ngettext("%(count)d model was added.", "%(count)d models were added.", added)
+    messages.success(request, said % {"count": added})
+    return redirect("model-list")
+
+
+def _conflict() -> Problem:
+    return Problem(
+        409,
+        _("Somebody changed this model, or named it in a set, since you opened the page."),
+        _("Open the table of models again and look at it; decide then."),
+    )
+
+
+def _form_page(
+    request: HttpRequest,
+    form: LanguageModelForm,
+    model: LanguageModel | None,
+    *,
+    status: int = 422,
+    revision: int | None = None,
+    **more: Any,
+) -> HttpResponse:
+    context = {
+        "form": form,
+        "model": model,
+        "row": ListedModel(model, timezone.localdate()) if model else None,
+        "revision": revision or (model.revision if model else 0),
+        **more,
+    }
+    return render(request, "models/edit.html", context, status=status if request.method == "POST" else 200)
+
+
+def _file(rows: list[ListedModel]) -> downloads.Table:
+    numbers = ("context_tokens", "cache_minimum", "cache_step")
+    prices = ("input_price", "cached_price", "cache_write_price", "output_price")
+    columns = ("name", "provider", *numbers, *prices, "as_of", "shipped", "changed_at", "note")
+    lines = [
+        (
+            row.model.name,
+            row.model.provider,
+            *(getattr(row.model, name) for name in numbers),
+            *(None if (price := getattr(row.model, name)) is None else float(price) for name in prices),
+            row.model.as_of,
+            row.is_shipped and not row.is_changed,
+            row.model.changed_at,
+            row.model.note,
+        )
+        for row in rows
+    ]
+    return downloads.Table("models", columns, lines)

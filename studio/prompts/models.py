@@ -1,0 +1,305 @@
+"""Prompt sets and their versions: identity apart from content."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from datetime import datetime
+from typing import Literal, Protocol, Self, get_args
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+from django.db.models import F, Q
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
+from studio.prompts.history_index import IndexedVersion, note_version
+from studio.shell.immutable import ImmutableModel
+
+TextKind = Literal["team", "evaluator", "judgment", "system"]
+TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
+SYSTEM_FIELD = "system_prompt"
+TEXT_FIELDS: tuple[str, ...] = (*FIELDS, SYSTEM_FIELD)
+
+
+def text_field(kind: TextKind) -> str:
+    """The column of a text, and its field in a form."""
+    return SYSTEM_FIELD if kind == "system" else field_name(kind)
+
+
+def text_name(kind: TextKind) -> str:
+    """What people call it: the key of a template, or the whole file."""
+    return "system_prompt.toml" if kind == "system" else field_name(kind)
+
+
+class NothingChanged(Exception):
+    """The text to save is that of the version it starts from, so no version was made."""
+
+
+class VersionConflict(Exception):
+    """Somebody saved a version since the one this text starts from."""
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The three template texts of a version, named as in MixSeek's prompt file."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+
+    @property
+    def by_kind(self) -> dict[PromptKind, str]:
+        """The texts by the builder's names for them."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+
+    @property
+    def parts(self) -> dict[TextKind, str]:
+        """The texts by kind, as ``SystemText`` has its one."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What a row stores."""
+        return {**vars(self), SYSTEM_FIELD: None}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 over the three texts; lengths keep their borders apart."""
+        digest = hashlib.sha256()
+        for text in astuple(self):
+            encoded = text.encode()
+            digest.update(b"%d:" % len(encoded) + encoded)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class SystemText:
+    """The whole text of ``system_prompt.toml``, beside ``Templates`` what a version may be."""
+
+    system_prompt: str
+
+    @property
+    def parts(self) -> dict[TextKind, str]:
+        return {"system": self.system_prompt}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        return {**dict.fromkeys(FIELDS, ""), SYSTEM_FIELD: self.system_prompt}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text; the name before it keeps it apart from every hash of templates."""
+        return hashlib.sha256(b"system_prompt.toml:" + self.system_prompt.encode()).hexdigest()
+
+
+Texts = Templates | SystemText
+"""What one version or draft says, in whichever of a workspace's files."""
+
+
+def texts_of(parts: Mapping[TextKind, str]) -> Texts:
+    """The texts of all kinds that a set has."""
+    return SystemText(parts["system"]) if "system" in parts else Templates(*(parts[kind] for kind in KINDS))
+
+
+def user_prompts(texts: Texts) -> Templates:
+    """The three templates, where a page is about nothing else."""
+    assert isinstance(texts, Templates), "a system prompt has no templates"
+    return texts
+
+
+class TextRow(Protocol):
+    """A row with the columns of texts."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+    system_prompt: str | None
+
+
+def texts_in(row: TextRow) -> Texts:
+    """What a row holds: the one text of a system prompt, or three templates."""
+    if row.system_prompt is not None:
+        return SystemText(row.system_prompt)
+    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
+
+
+class Tag(models.Model):
+    """A word that groups prompt sets."""
+
+    name = models.CharField(max_length=40, unique=True)
+
+    class Meta:
+        ordering = ("name",)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class PromptSetQuerySet(models.QuerySet["PromptSet"]):
+    """The list of sets as pages need it."""
+
+    def for_list(self) -> Self:
+        """The newest change first, with tags, labels and the last version at hand."""
+        last = Q(versions__number=F("revision"))
+        return (
+            self.annotate(
+                last_message=models.FilteredRelation("versions", condition=last),
+            )
+            .annotate(
+                change_message=F("last_message__message"),
+                change_author=F("last_message__author__username"),
+            )
+            .prefetch_related("tags", "labels__version")
+            .order_by("-changed_at", "pk")
+        )
+
+    def search(self, text: str) -> Self:
+        """Sets whose name, address or a tag contains the text."""
+        if not text:
+            return self
+        tagged = Tag.objects.filter(name__icontains=text, prompt_sets=models.OuterRef("pk"))
+        return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
+
+
+class Holds(models.TextChoices):
+    """Which file of a workspace a set's versions are."""
+
+    PROMPTS = "prompts", _("Prompt templates")
+    SYSTEM = "system", _("System prompt")
+
+
+class PromptSet(models.Model):
+    """What belongs together in one file of a workspace, through time: three templates, or the settings of a
+    system prompt."""
+
+    slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
+    name = models.CharField(max_length=120)
+    dialect = models.CharField(max_length=20, default="mixseek")
+    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    # `RoundPromptConfig` as far as somebody set it, and the tokens that each template's prompt may have.
+    round_config = models.JSONField(default=dict)
+    budgets = models.JSONField(default=dict)
+    # Whose tokens and prices count; none where nobody has said.
+    language_model = models.ForeignKey(
+        "studio.LanguageModel", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
+    )
+    tags = models.ManyToManyField(Tag, related_name="prompt_sets", blank=True)
+    archived = models.BooleanField(default=False)
+    # The newest version's number, and what a save is checked against.
+    revision = models.PositiveIntegerField(default=0)
+    created_at = models.DateTimeField()
+    changed_at = models.DateTimeField(db_index=True)
+
+    objects = PromptSetQuerySet.as_manager()
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("prompt-detail", args=[self.slug])
+
+    @property
+    def kinds(self) -> tuple[TextKind, ...]:
+        """What a version of it consists of."""
+        return ("system",) if self.holds == Holds.SYSTEM else KINDS
+
+    @property
+    def latest(self) -> "PromptVersion | None":
+        """The newest version; a set just made has none."""
+        return self.versions.filter(number=self.revision).select_related("author").first()
+
+    def save_version(
+        self,
+        templates: Texts,
+        *,
+        base: int,
+        message: str,
+        author: User,
+        at: datetime,
+        origin: "Origin | None" = None,
+        origin_note: str = "",
+    ) -> "PromptVersion":
+        """Store the next version, made from version ``base`` (0 for the first).
+
+        Raises ``VersionConflict`` where a newer one exists and ``NothingChanged`` for equal text;
+        in both cases nothing is stored.
+        """
+        with transaction.atomic():
+            # The revision is claimed before anything is read: of two writers one finds no row.
+            mine = PromptSet.objects.filter(pk=self.pk, revision=base)
+            if not mine.update(revision=F("revision") + 1, changed_at=at):
+                raise VersionConflict
+            parent = self.versions.filter(number=base).select_related("author").first()
+            content_hash = templates.content_hash
+            if parent is not None and parent.content_hash == content_hash:
+                raise NothingChanged
+            version = PromptVersion.objects.create(
+                prompt_set=self,
+                number=base + 1,
+                **templates.columns,
+                content_hash=content_hash,
+                message=message,
+                author=author,
+                created_at=at,
+                parent=parent,
+                origin=origin or Origin.EDITED,
+                origin_note=origin_note,
+            )
+            note_version(version.indexed, parent and parent.indexed)
+        self.revision, self.changed_at = version.number, at
+        return version
+
+
+class Origin(models.TextChoices):
+    """How a version came to be."""
+
+    EDITED = "edited", _("Edited here")
+    RESTORED = "restored", _("Restored")
+    COPIED = "copied", _("Copied from another set")
+    IMPORTED = "imported", _("Imported")
+    ADOPTED = "adopted", _("Adopted from a workspace")
+
+
+class PromptVersion(ImmutableModel):
+    """All three templates at one moment; never changed, never deleted."""
+
+    prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="versions")
+    number = models.PositiveIntegerField()
+    team_user_prompt = models.TextField()
+    evaluator_user_prompt = models.TextField()
+    judgment_user_prompt = models.TextField()
+    # The text of `system_prompt.toml`, in a set that holds one; its templates are empty then.
+    system_prompt = models.TextField(null=True)
+    content_hash = models.CharField(max_length=64, db_index=True)
+    message = models.CharField(max_length=500)
+    author = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    created_at = models.DateTimeField()
+    parent = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="+")
+    origin = models.CharField(max_length=20, choices=Origin)
+    origin_note = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        ordering = ("-number",)
+        constraints = (
+            models.UniqueConstraint(fields=["prompt_set", "number"], name="version_number_once_per_set"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.prompt_set} v{self.number}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("version-detail", args=[self.prompt_set.slug, self.number])
+
+    @property
+    def templates(self) -> Texts:
+        """The texts together."""
+        return texts_in(self)
+
+    @property
+    def indexed(self) -> IndexedVersion:
+        """What the history's index is made from."""
+        texts = tuple(self.templates.parts.values())
+        return IndexedVersion(
+            self.prompt_set_id, self.number, self.message, self.author.get_username(), texts
+        )

@@ -1,0 +1,187 @@
+"""Prompt sets: the list, a set with its history, making and changing sets."""
+
+from typing import Any
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from builder.errors import JailError
+from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
+from studio.models import Draft, PromptSet, Tag
+from studio.preview.budget_forms import BudgetForm
+from studio.preview.saving import Refused
+from studio.prompts.forms import (
+    ArchiveForm,
+    DuplicateForm,
+    HistoryForm,
+    NewPromptSetForm,
+    PromptSetForm,
+)
+from studio.prompts.history import history_page, words_of
+from studio.results.version_scores import scores_before
+from studio.shell.forms import PromptSearchForm, clean_or_refuse
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+
+SETS_PER_PAGE = 100
+VERSIONS_PER_PAGE = 50
+
+
+@require_safe
+def prompt_list(request: HttpRequest) -> HttpResponse:
+    """All sets, or those that match a search or a tag; the archived ones apart."""
+    wanted = clean_or_refuse(PromptSearchForm, request.GET)
+    kept = PromptSet.objects.filter(archived=wanted["archived"])
+    sets = kept.search(wanted["q"]).for_list()
+    if wanted["tag"]:
+        sets = sets.filter(tags__name=wanted["tag"])
+    page = wanted["page"] or 1
+    shown = list(sets[(page - 1) * SETS_PER_PAGE : page * SETS_PER_PAGE + 1])
+    asked = {name: wanted[name] for name in ("q", "tag") if wanted[name]}
+    if wanted["archived"]:
+        asked["archived"] = "1"
+    context = {
+        "sets": shown[:SETS_PER_PAGE],
+        "first_url": "?" + urlencode(asked) if page > 1 else "",
+        "next_url": "?" + urlencode({**asked, "page": page + 1}) if len(shown) > SETS_PER_PAGE else "",
+        "q": wanted["q"],
+        "tag": wanted["tag"],
+        "archived": wanted["archived"],
+        "tags": Tag.objects.filter(prompt_sets__archived=wanted["archived"]).distinct(),
+        "any_archived": wanted["archived"] or PromptSet.objects.filter(archived=True).exists(),
+    }
+    part = request.headers.get("HX-Target") == "prompts"
+    return render(request, "prompts/_list.html" if part else "prompts/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_new(request: HttpRequest) -> HttpResponse:
+    """Make a set, from the defaults or empty."""
+    form = NewPromptSetForm(request.POST if request.method == "POST" else None)
+    if not form.is_valid():
+        return _form_page(request, "prompts/new.html", {"form": form})
+    clean, now = form.cleaned_data, timezone.now()
+    made = create_set(
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+    )
+    person = person_of(request)
+    if clean["start"] == "empty":
+        start_empty(made, by=person, at=now)
+        return redirect("prompt-edit", made.slug)
+    try:
+        save_defaults(made, by=person, at=now)
+    except (Refused, JailError) as error:
+        messages.warning(request, _("The set is there, without a version: %(why)s") % {"why": reason(error)})
+    return redirect("prompt-edit", made.slug)
+
+
+@require_safe
+def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """A set: its labels and its versions, the newest first, or those that a search finds."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    wanted = clean_or_refuse(HistoryForm, request.GET)
+    before = wanted["before"]
+    page = history_page(prompt_set, words_of(wanted["q"]), before=before, size=VERSIONS_PER_PAGE)
+    searched = {"q": wanted["q"]} if wanted["q"] else {}
+    if wanted["anyway"]:
+        searched["anyway"] = "1"
+    shown = [entry.version.number for entry in page.entries]
+    scores = scores_before(prompt_set, shown, anyway=wanted["anyway"])
+    context = {
+        "prompt_set": prompt_set,
+        "page": page,
+        "rows": [(entry, scores.get(entry.version.number)) for entry in page.entries],
+        "scored": any(number in scores for number in shown),
+        "apart": any(each.change and each.change.ruler for each in scores.values()),
+        "anyway": wanted["anyway"],
+        "newest_url": "?" + urlencode(searched),
+        "older_url": "?" + urlencode({**searched, "before": page.older}) if page.older else "",
+        "q": wanted["q"],
+        "before": before,
+        "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
+    }
+    if request.headers.get("HX-Target") == "history":
+        return render(request, "prompts/_history.html", context)
+    context["labels"] = prompt_set.labels.select_related("version__prompt_set")
+    return render(request, "prompts/detail.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, tags and dialect of a set; its address stays, so that links go on working."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    form = PromptSetForm(request.POST) if request.method == "POST" else None
+    if form is None or not form.is_valid():
+        return settings_page(request, prompt_set, form=form)
+    PromptSet.objects.filter(pk=prompt_set.pk).update(
+        name=form.cleaned_data["name"], dialect=form.cleaned_data["dialect"]
+    )
+    set_tags(prompt_set, form.cleaned_data["tags"])
+    messages.success(request, _("The settings are saved."))
+    return redirect(prompt_set)
+
+
+@require_POST
+def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take a set off the list, or put it back; nothing of it is lost."""
+    archived = clean_or_refuse(ArchiveForm, request.POST)["archived"]
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    PromptSet.objects.filter(pk=prompt_set.pk).update(archived=archived)
+    said = (
+        _("Archived. Everything is kept, under «Archived» in the list.")
+        if archived
+        else _("Back in the list.")
+    )
+    messages.success(request, said)
+    return redirect(prompt_set)
+
+
+@require_POST
+def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
+    """A new set with the newest text of this one."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    form = DuplicateForm(request.POST)
+    if not form.is_valid():
+        return settings_page(request, prompt_set, duplicate_form=form)
+    try:
+        copy = duplicate_set(prompt_set, form.cleaned_data["name"], by=person_of(request), at=timezone.now())
+    except Refused as refused:
+        messages.error(
+            request, _("Not duplicated, for the text has a problem. %(why)s") % {"why": reason(refused)}
+        )
+        return settings_page(request, prompt_set, duplicate_form=form)
+    except JailError as error:
+        raise Problem(503, reason(error)) from error
+    messages.success(request, _("This is the copy; the original stays as it is."))
+    return redirect(copy)
+
+
+def settings_page(
+    request: HttpRequest,
+    prompt_set: PromptSet,
+    *,
+    form: PromptSetForm | None = None,
+    duplicate_form: DuplicateForm | None = None,
+    budget_form: BudgetForm | None = None,
+) -> HttpResponse:
+    """The page, whichever of its forms was sent."""
+    tags = ", ".join(tag.name for tag in prompt_set.tags.all())
+    stored = {"name": prompt_set.name, "tags": tags, "dialect": prompt_set.dialect}
+    copy = {"name": _("Copy of %(name)s") % {"name": prompt_set.name}}
+    context = {
+        "prompt_set": prompt_set,
+        "form": form or PromptSetForm(initial=stored),
+        "duplicate_form": duplicate_form or DuplicateForm(initial=copy),
+        "budget_form": budget_form or BudgetForm(prompt_set=prompt_set),
+    }
+    return _form_page(request, "prompts/settings.html", context)
+
+
+def _form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A page with a form; 422 where what was sent does not do."""
+    return render(request, template, context, status=422 if request.method == "POST" else 200)

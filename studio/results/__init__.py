@@ -1,0 +1,1 @@
+"""Which version made which run, and how versions score."""

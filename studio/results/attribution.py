@@ -1,0 +1,284 @@
+"""Which version produced which run: examined once, kept, and looked at again only where that can help."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.db import transaction
+from django.db.models import Max
+
+from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
+from builder.leaderboard import DeliveredRun, Execution, StoredRound
+from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
+from builder.template.dialect import MIXSEEK
+from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
+from studio.prompts.models import Holds
+from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
+from studio.shell.jail import pool
+from studio.workspaces.exports.models import Outcome
+from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.stores import store_of
+
+Progress = Callable[[int, int], None]
+"""Told after each run: how many of how many are examined."""
+
+_OVER = frozenset({"completed", "partial_failure", "failed"})
+_NOT_QUITE = 0.9999
+"""How alike a prompt can be at most that is not the version's own."""
+_LONGEST_ROUND = timedelta(days=1)
+_MOST_TEMPLATES = 5_000
+"""Different team templates that are tried, the newest first."""
+
+
+@dataclass(frozen=True)
+class Examined:
+    """What a pass over a workspace did."""
+
+    runs: int = 0
+    rounds: int = 0
+    problem: BuilderError | None = None
+    """Why it could not go on; what was examined before stays."""
+
+
+def attribute_workspace(
+    workspace: Workspace, now: datetime, progress: Progress = lambda done, total: None
+) -> Examined:
+    """Examine the runs that are new, that have gone on, or that newer versions may explain."""
+    runs = rounds = 0
+    try:
+        store = store_of(workspace)
+        pending = _pending(workspace, store.executions(now=now))
+        if not pending:
+            return Examined()
+        examiner = _Examiner(workspace, _Versions.read(), state_of(workspace), now)
+        for execution in pending:
+            rounds += examiner.examine(execution, store.delivered_rounds(execution.execution_id))
+            runs += 1
+            progress(runs, len(pending))
+    except DatabaseMissing:
+        return Examined()  # nothing has run there yet
+    except (LeaderboardError, JailError) as error:
+        return Examined(runs, rounds, error)
+    return Examined(runs, rounds)
+
+
+# --- which runs --------------------------------------------------------------------------
+
+
+def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
+    known = {result.execution_id: result for result in RunResult.objects.filter(workspace=workspace)}
+    newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"] or 0
+    return [
+        execution
+        for execution in executions
+        if is_id(execution.execution_id)
+        for before in [known.get(execution.execution_id)]
+        if before is None or _has_gone_on(before, execution) or _may_be_explained(before, newest)
+    ]
+
+
+def _has_gone_on(before: RunResult, execution: Execution) -> bool:
+    return not before.over and (
+        execution.state in _OVER
+        or (execution.rounds, execution.best_score) != (before.rounds, before.best_score)
+    )
+
+
+def _may_be_explained(before: RunResult, newest: int) -> bool:
+    # A hand edit, too: once adopted it is a version.
+    return before.found in (Found.UNKNOWN, Found.EDITED) and before.examined_up_to < newest
+
+
+# --- which version -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Versions:
+    """The versions by their team template: those of equal text cannot be told apart by a team's prompt."""
+
+    candidates: list[Candidate]
+    keys: list[list[int]]
+    """Of the versions with each candidate's text, the newest first."""
+    newest: int
+
+    @classmethod
+    def read(cls) -> "_Versions":
+        by_text: dict[str, list[int]] = {}
+        newest = 0
+        versions = PromptVersion.objects.filter(system_prompt=None)
+        rows = versions.order_by("-pk").values_list("pk", "team_user_prompt")
+        for key, text in rows.iterator():
+            newest = newest or key
+            if text in by_text or len(by_text) < _MOST_TEMPLATES:
+                by_text.setdefault(text, []).append(key)
+        marks = pool().landmarks(list(by_text), MIXSEEK)
+        # One that does not pass the check today cannot be rendered, and was never shipped from here.
+        passed = [
+            (Candidate(text, mark), keys)
+            for (text, keys), mark in zip(by_text.items(), marks, strict=True)
+            if mark is not None
+        ]
+        return cls([candidate for candidate, _ in passed], [keys for _, keys in passed], newest)
+
+    def of(self, numbers: Iterable[int]) -> list[int]:
+        """The keys of the versions behind some of the candidates."""
+        return sorted(key for number in numbers for key in self.keys[number])
+
+
+@dataclass(frozen=True)
+class _Examiner:
+    workspace: Workspace
+    versions: _Versions
+    file: PromptFileState
+    now: datetime
+
+    def examine(self, execution: Execution, delivered: DeliveredRun) -> int:
+        """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
+        found = attribute(delivered.rounds, delivered.task, self.versions.candidates, pool())
+        task = storable(execution.user_prompt or "")
+        result = RunResult(
+            workspace=self.workspace,
+            execution_id=execution.execution_id,
+            over=execution.state in _OVER,
+            state=execution.state,
+            task=task,
+            task_key=hashlib.sha256(task.encode()).hexdigest() if task else "",
+            started_at=_began(execution, delivered.rounds),
+            teams=min(max(execution.teams, 0), LARGEST_NUMBER),
+            rounds=min(max(execution.rounds, 0), LARGEST_NUMBER),
+            best_score=execution.best_score,
+            metrics=_metrics(delivered.rounds),
+            examined_up_to=self.versions.newest,
+            examined_at=self.now,
+        )
+        keys = self.versions.of(decide(found))
+        if keys:
+            self._settle(result, keys)
+        else:
+            self._explain(result, found, delivered.task)
+        _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, found))
+        return len(found)
+
+    def _settle(self, result: RunResult, keys: list[int]) -> None:
+        """One version; or several, of which a receipt or the file itself may name the one."""
+        shipped = _shipped(result)
+        named = None if shipped is None else shipped.version_id
+        basis, speaking = Basis.RECEIPT, [named] if named in keys else []
+        if self._is_what_ran(result, shipped):
+            held = self._held(keys)
+            if not held and self._has_their_team_template(keys):
+                # The team's prompts are the version's; what they were scored with is not.
+                result.found, result.likeness = Found.EDITED, 1.0
+                result.version_id = named if named in keys else keys[-1]
+                return
+            if named not in held:
+                basis, speaking = Basis.FILE, held
+        if len(speaking) == 1:
+            result.found, result.version_id, result.basis = Found.EXACT, speaking[0], basis
+        else:
+            result.found = Found.EXACT if len(keys) == 1 else Found.SEVERAL
+            result.version_id = keys[0] if len(keys) == 1 else None
+
+    def _is_what_ran(self, result: RunResult, shipped: Export | None) -> bool:
+        """Whether nobody has touched the file since before the run; nor put an old one over the export."""
+        modified, started = self.file.modified_at, result.started_at
+        if modified is None or started is None or self.file.content is None or modified > started:
+            return False
+        return shipped is None or modified >= shipped.at
+
+    def _held(self, keys: list[int]) -> list[int]:
+        """Those of the versions that have all three texts of the file: a restored one has an older one's."""
+        if self.file.version is None:
+            return []
+        equal = PromptVersion.objects.filter(content_hash=self.file.version.content_hash).order_by("pk")
+        return sorted(set(keys).intersection(equal.values_list("pk", flat=True)))
+
+    def _has_their_team_template(self, keys: list[int]) -> bool:
+        templates = self.file.templates
+        return templates is not None and any(
+            each.text == templates.parts["team"] and own[0] in keys
+            for each, own in zip(self.versions.candidates, self.versions.keys, strict=True)
+        )
+
+    def _explain(self, result: RunResult, found: list[Attribution], task: str | None) -> None:
+        """No version made its prompts: perhaps one of them, edited by hand."""
+        result.found = Found.UNKNOWN
+        if not found or task is None:
+            return
+        # The last round has the most to go by.
+        last = max((each.stored for each in found), key=lambda stored: (stored.round_number, stored.team_id))
+        near = nearest(last, task, self.versions.candidates, pool())
+        if near is not None and near.related:
+            # Another round than this one may be what differs.
+            result.found, result.likeness = Found.EDITED, min(near.likeness, _NOT_QUITE)
+            result.version_id = self.versions.keys[near.candidate][0]
+
+    def _rounds(self, result: RunResult, found: list[Attribution]) -> list[RoundResult]:
+        scores = {
+            (each.stored.team_id, state.round_number): state.evaluation_score
+            for each in found
+            for state in each.stored.states
+        }
+        return [
+            RoundResult(
+                run=result,
+                team_id=each.stored.team_id,
+                team_name=storable(each.stored.team_name)[:LONGEST_ID],
+                round_number=each.stored.round_number,
+                score=scores.get((each.stored.team_id, each.stored.round_number)),
+                found=_found_in_round(result, len(versions)),
+                versions=versions,
+            )
+            for each in found
+            if is_id(each.stored.team_id) and 0 <= each.stored.round_number <= LARGEST_NUMBER
+            for versions in [self.versions.of(each.matches)]
+        ]
+
+
+def _began(execution: Execution, rounds: Sequence[StoredRound]) -> datetime | None:
+    """The earliest that is known. A run that is not over tells only when its first round had ended."""
+    started = execution.started_at
+    if started is None:
+        return None
+    sent = [each.delivered.timestamp for each in rounds if each.delivered and each.delivered.timestamp]
+    within = [moment for moment in sent if moment.tzinfo and started - _LONGEST_ROUND < moment < started]
+    return min(within, default=started)
+
+
+def _shipped(result: RunResult) -> Export | None:
+    """What the studio had written there last when the run began."""
+    if result.started_at is None:
+        return None
+    reached = Export.objects.filter(
+        holds=Holds.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+    )
+    return reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version", "at").first()
+
+
+def _found_in_round(result: RunResult, versions: int) -> Found:
+    if versions:
+        return Found.EXACT if versions == 1 else Found.SEVERAL
+    return Found.EDITED if result.found == Found.EDITED else Found.UNKNOWN
+
+
+def _metrics(rounds: Sequence[StoredRound]) -> list[str]:
+    """The names of what submissions were judged by: with other metrics, scores mean something else."""
+    names = set[str]()
+    for stored in rounds:
+        for state in stored.states:
+            listed = (state.score_details or {}).get("metrics")
+            for metric in listed if isinstance(listed, list) else []:
+                name = metric.get("metric_name") if isinstance(metric, dict) else None
+                if isinstance(name, str):
+                    names.add(storable(name))
+    return sorted(names)
+
+
+def _store(result: RunResult, candidates: list[int], rounds: list[RoundResult]) -> None:
+    with transaction.atomic():
+        # Another server may have been faster; what was found later counts.
+        RunResult.objects.filter(workspace=result.workspace, execution_id=result.execution_id).delete()
+        result.save()
+        result.candidates.set(candidates)
+        RoundResult.objects.bulk_create(rounds)

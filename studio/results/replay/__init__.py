@@ -1,0 +1,1 @@
+"""A stored round rendered again with another version, beside what was really sent."""

@@ -1,0 +1,145 @@
+"""Replay: what a version or the reader's draft would have sent in rounds that were really played."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
+
+from builder.errors import ContextError, CoolingDown, TaskUnknown
+from builder.template.variables import KINDS, PromptKind
+from studio.compare.versions import View
+from studio.editor.forms import read_or_refuse, refuse_other_encodings
+from studio.models import Workspace
+from studio.prompts.models import TextKind
+from studio.results.attribution_page import attribution_of, round_attribution_of
+from studio.results.replay.choice import choose
+from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
+from studio.results.replay.round_page import headings, read_played, replayed, templates_of
+from studio.results.replay.run_page import replays_of
+from studio.results.replay.typed_tasks import keep_task, typed_task
+from studio.results.suggestions.round_context_forms import TaskForm
+from studio.runs.problems import reading
+from studio.runs.round_page import read_round
+from studio.shell.downloads import download
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_replay(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponse:
+    """One round, rendered with what was chosen, beside what was sent; a POST brings the task of the run."""
+    workspace = _workspace(slug)
+    form = read_or_refuse(ReplayForm(request.GET))
+    clean = form.cleaned_data
+    kind: PromptKind = clean["kind"] or "team"
+    if (answer := _task_given(request, workspace, execution)) is not None:
+        return answer
+    attribution = round_attribution_of(workspace, execution, team, number)
+    owner = str(person_of(request).pk)
+    page: dict[str, Any] = {
+        "workspace": workspace,
+        "execution": execution,
+        "team": team,
+        "attribution": attribution,
+        "choice": choose(workspace, person_of(request), attribution.run, form.wanted),
+        "kind": kind,
+        "kinds": KINDS,
+        "view": clean,
+    }
+    with reading(workspace) as store:
+        found = read_round(store, execution, team, number)
+        if found is None:
+            raise Problem(404, _("The team has no such round in this run."))
+        page["round"] = found
+        likely = (*attribution.versions, *attribution.run.versions)
+        task = typed_task(request, workspace, execution)
+        try:
+            certain = bool(attribution.versions)
+            played = read_played(
+                store, workspace, found.record, likely, is_certain=certain, task=task, owner=owner
+            )
+        except TaskUnknown as error:
+            return render(request, "replay/round.html", page | _asked(request, error))
+        except ContextError as error:
+            return render(request, "replay/round.html", page | {"refusal": error}, status=422)
+    page["played"] = played
+    if page["choice"] is None:
+        return render(request, "replay/round.html", page)
+    opened: dict[TextKind, list[range]] = {kind: [each.rows for each in clean["open"] if each.kind == kind]}
+    view = View(clean["w"], clean["all"], opened)
+    template = page["choice"].side.templates.parts[kind]
+    panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)
+    page |= {"panel": panel, "page": headings(page["choice"].title)}
+    if clean["rows"]:
+        rows = clean["rows"][0].rows
+        stretches = panel.comparison.within(rows) if panel.comparison else []
+        return render(request, "compare/_rows.html", page | {"stretches": stretches})
+    return render(request, "replay/round.html", page, status=panel.status)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
+    """Every prompt of a run, rendered with what was chosen: the same as was sent, changed, or none."""
+    workspace = _workspace(slug)
+    form = read_or_refuse(ReplayChoiceForm(request.GET))
+    if (answer := _task_given(request, workspace, execution)) is not None:
+        return answer
+    attribution = attribution_of(workspace, execution)
+    choice = choose(workspace, person_of(request), attribution, form.wanted)
+    owner = str(person_of(request).pk)
+    page: dict[str, Any] = {
+        "workspace": workspace,
+        "execution": execution,
+        "attribution": attribution,
+        "choice": choice,
+    }
+    with reading(workspace) as store:
+        page["run"] = store.execution(execution)
+        if page["run"] is None:
+            raise Problem(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
+        try:
+            delivered = store.delivered_rounds(execution)
+            task = typed_task(request, workspace, execution)
+            templates = () if delivered.task or task else templates_of(workspace, attribution.versions)
+            made_with = attribution.versions[0].team_user_prompt if attribution.is_certain else ""
+            replays = replays_of(
+                delivered, workspace.spoken, templates, made_with=made_with, task=task, owner=owner
+            )
+        except TaskUnknown as error:
+            return render(request, "replay/run.html", page | _asked(request, error))
+        except ContextError as error:
+            return render(request, "replay/run.html", page | {"refusal": error}, status=422)
+    if choice is None:
+        return render(request, "replay/run.html", page)
+    template = choice.side.templates.parts["team"]
+    name = f"replay-{execution[:8]}-{choice.prompt_set.slug}-{choice.side.file_name}"
+    if (file := download(request, {"replay": lambda: replays.file(name, template)})) is not None:
+        return file
+    table = replays.table(template, form.cleaned_data["page"] or 1)
+    status = 200
+    if table.refusal is not None:
+        status = 429 if isinstance(table.refusal, CoolingDown) else 503
+    return render(request, "replay/run.html", page | {"table": table, "paging": table.paging}, status=status)
+
+
+def _workspace(slug: str) -> Workspace:
+    return get_object_or_404(Workspace.objects.select_related("label__prompt_set"), slug=slug)
+
+
+def _task_given(request: HttpRequest, workspace: Workspace, execution: str) -> HttpResponse | None:
+    """Back to the page, which knows the task then; None where there is none, or it is blank."""
+    if request.method != "POST":
+        return None
+    refuse_other_encodings(request)
+    form = read_or_refuse(TaskForm(request.POST))
+    keep_task(request, workspace, execution, form.cleaned_data["task"])
+    return redirect(request.get_full_path())
+
+
+def _asked(request: HttpRequest, error: TaskUnknown) -> dict[str, Any]:
+    form = TaskForm()
+    form.fields["task"].widget.attrs["autofocus"] = True
+    return {"unknown_task": error, "task_form": form}

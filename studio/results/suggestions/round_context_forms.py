@@ -1,0 +1,64 @@
+"""A stored round on its way to become a sample context: its name, for whom, and what the database lacks."""
+
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from studio.contexts.json_forms import ContextJsonForm
+from studio.contexts.text import SINGLE
+from studio.editor.forms import lines_of
+from studio.shell.forms import SearchForm
+
+
+class TaskForm(forms.Form):
+    """What a team was asked to do, where the database does not say it."""
+
+    task = forms.CharField(
+        required=False,
+        strip=False,
+        max_length=200_000,
+        label=SINGLE["user_prompt"],
+        widget=forms.Textarea(attrs={"rows": 5}),
+    )
+
+    def clean_task(self) -> str:
+        return lines_of(self.cleaned_data["task"])
+
+
+class RoundContextForm(ContextJsonForm):
+    """Held to the rules of a context that somebody pastes; the JSON is the studio's own."""
+
+    def __init__(self, data: dict[str, str] | None, initial: dict[str, str], document: str) -> None:
+        super().__init__(None if data is None else data | {"json": document}, initial)
+        self.fields["name"].required = True
+        self.fields["handed_in"].help_text = _(
+            "What the evaluator judges. This round has not been handed in yet, so write something"
+            " that stands for it, or leave it blank and the last submission stands in."
+        )
+
+    def clean(self) -> dict[str, Any]:
+        """The same, in words of somebody who has written no JSON."""
+        super().clean()
+        for problem in self.errors.pop("json", []):
+            self.add_error(None, problem)
+        if self.errors.pop("handed_in", None):
+            self.add_error(
+                "handed_in", _("Nothing has been handed in yet: write what the evaluator shall judge.")
+            )
+        return self.cleaned_data
+
+
+class PickRoundForm(SearchForm):
+    """Where a stored round is looked for."""
+
+    workspace = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Workspace"))
+    execution = forms.CharField(required=False, max_length=1000, strip=False, label=gettext_lazy("Execution"))
+    set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Used by"))
+    page = forms.IntegerField(required=False, min_value=1, max_value=100_000, label=gettext_lazy("Page"))
+
+    def clean(self) -> dict[str, Any]:
+        clean: dict[str, Any] = super().clean() or self.cleaned_data
+        clean["page"] = clean.get("page") or 1
+        return clean

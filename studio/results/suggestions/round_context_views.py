@@ -1,0 +1,145 @@
+"""Stored rounds as sample contexts: picking one, seeing what would come in, saving it."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from builder.errors import BuilderError, ContextError, TaskUnknown
+from builder.leaderboard import AggregationStore
+from builder.template.variables import field_name
+from studio.contexts.forms import SHARED, ContextSearchForm, name_taken
+from studio.contexts.models import NameTaken
+from studio.editor.forms import refuse_other_encodings
+from studio.models import SampleContext, Workspace
+from studio.results.replay.rebuilt import Place, Replay, candidates, rebuild_round
+from studio.results.suggestions.round_context_forms import PickRoundForm, RoundContextForm, TaskForm
+from studio.results.suggestions.round_contexts import document_of, proposed_description, proposed_name
+from studio.runs.lists import RunFilter, read_runs
+from studio.runs.problems import reading
+from studio.runs.round_board import read_board
+from studio.runs.round_page import Round, read_round
+from studio.shell.forms import clean_or_refuse
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+from studio.workspaces.state import state_of
+
+RUNS_OFFERED = 20
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def run_round_context(
+    request: HttpRequest, slug: str, execution: str, team: str, number: int
+) -> HttpResponse:
+    """The round as it would come in; a POST saves it, or looks again with the task that was typed."""
+    workspace = get_object_or_404(Workspace.objects.select_related("label__prompt_set"), slug=slug)
+    task_form = TaskForm(request.POST) if request.method == "POST" else TaskForm()
+    if request.method == "POST":
+        refuse_other_encodings(request)
+    task = task_form.cleaned_data["task"] if task_form.is_bound and task_form.is_valid() else ""
+    page: dict[str, Any] = {
+        "workspace": workspace,
+        "execution": execution,
+        "team": team,
+        "task_form": task_form,
+    }
+    with reading(workspace) as store:
+        page["round"] = found = _round(store, execution, team, number)
+        try:
+            replay = _replay(request, workspace, store, Place(execution, team, number), task)
+        except TaskUnknown as error:
+            return _ask_for_task(request, page, error, task)
+        except ContextError as error:
+            return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
+    page |= {"replay": replay, "task": task}
+    form = _form(request, workspace, replay, found)
+    if form.is_bound and form.is_valid():
+        try:
+            saved = SampleContext.objects.make(form.values, at=timezone.now())
+        except NameTaken:
+            form.add_error("name", name_taken())
+        else:
+            return _saved(request, saved, form)
+    form.focus_first_problem()
+    status = 422 if form.is_bound else 200
+    return render(request, "rounds/context.html", page | {"form": form}, status=status)
+
+
+def _round(store: AggregationStore, execution: str, team: str, number: int) -> Round:
+    found = read_round(store, execution, team, number)
+    if found is None:
+        raise Problem(404, _("The team has no such round in this run."))
+    return found
+
+
+def _replay(
+    request: HttpRequest, workspace: Workspace, store: AggregationStore, place: Place, task: str
+) -> Replay:
+    return rebuild_round(
+        store,
+        place,
+        candidates(workspace, _file_text(workspace)),
+        workspace.spoken,
+        task=task if task.strip() else "",
+        owner=str(person_of(request).pk),
+    )
+
+
+def _file_text(workspace: Workspace) -> str | None:
+    """The team template that the workspace's prompt file holds now."""
+    content = state_of(workspace).content
+    return None if content is None else content.values.get(field_name("team"))
+
+
+def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderError, task: str) -> HttpResponse:
+    form: TaskForm = page["task_form"]
+    if form.is_bound and form.is_valid() and not task.strip():
+        form.add_error("task", _("Write what the teams were asked to do."))
+    form.fields["task"].widget.attrs["autofocus"] = True
+    status = 422 if form.is_bound else 200
+    return render(request, "rounds/context.html", page | {"unknown_task": error}, status=status)
+
+
+def _form(request: HttpRequest, workspace: Workspace, replay: Replay, found: Round) -> RoundContextForm:
+    wanted = clean_or_refuse(ContextSearchForm, request.GET)["set"]
+    told = replay.context
+    initial = {
+        "name": proposed_name(told.team_name, told.round_number, told.user_prompt),
+        "description": proposed_description(workspace, told.execution_id),
+        "prompt_set": "" if wanted == SHARED else wanted,
+    }
+    document = document_of(told, found.record.submission)
+    saving = request.method == "POST" and request.POST.get("do") != "look"
+    return RoundContextForm(request.POST.dict() if saving else None, initial, document)
+
+
+def _saved(request: HttpRequest, saved: SampleContext, form: RoundContextForm) -> HttpResponse:
+    messages.success(request, _("The round is saved as a sample context."))
+    if form.stand_in:
+        stand_in = _("This round has no submission yet, so that of round %(round)d stands in.")
+        messages.info(request, stand_in % {"round": form.stand_in})
+    return redirect(saved)
+
+
+@require_safe
+def context_from_run(request: HttpRequest) -> HttpResponse:
+    """Pick a workspace, then a run, then a team's round."""
+    wanted = clean_or_refuse(PickRoundForm, request.GET)
+    workspaces = list(Workspace.objects.filter(archived=False))
+    chosen = next((each for each in workspaces if each.slug == wanted["workspace"]), None)
+    if chosen is None and len(workspaces) == 1:
+        chosen = workspaces[0]
+    page: dict[str, Any] = {**wanted, "workspaces": workspaces, "workspace": chosen}
+    if chosen is not None:
+        now = timezone.now()
+        if "execution" in request.GET:
+            with reading(chosen) as store:
+                page["board"] = read_board(store, wanted["execution"], now)
+        else:
+            runs = read_runs(chosen, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])
+            page |= {"runs": runs, "paging": runs.paging}
+    return render(request, "rounds/pick.html", page)

@@ -1,0 +1,16 @@
+"""Addresses of suggestions and contexts from rounds."""
+
+from django.urls import path
+
+from studio.results.suggestions import round_context_views, views
+
+urlpatterns = [
+    path("prompts/<word:slug>/coverage/", views.prompt_coverage, name="prompt-coverage"),
+    path("prompts/<word:slug>/suggestions/", views.prompt_suggestions, name="prompt-suggestions"),
+    path("contexts/new/run/", round_context_views.context_from_run, name="context-from-run"),
+    path(
+        "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/context/",
+        round_context_views.run_round_context,
+        name="run-round-context",
+    ),
+]

@@ -1,0 +1,47 @@
+"""Differences between versions as the studio shows them."""
+
+from django import template
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from builder.results.statistics import Difference
+from studio.results.version_scores import Change
+from studio.shell.score_tags import signed
+
+register = template.Library()
+
+
+@register.filter
+def in_words(difference: Difference, within: str = "tasks") -> str:
+    """How sure a difference is, and how that was found; rounds are compared within runs instead of tasks."""
+    figures = {"low": signed(difference.low), "high": signed(difference.high), "p": f"{difference.p:.3f}"}
+    sure = _("95 %% interval %(low)s to %(high)s, p = %(p)s") % figures
+    if difference.method == "welch":
+        return f"{sure}; " + _("Welch’s t-test")
+    number = difference.tasks
+    same = (
+        ngettext("compared within %(n)d run", "compared within %(n)d runs", number)
+        if within == "runs"
+        else ngettext(
+            "compared within %(n)d task that both ran", "compared within %(n)d tasks that both ran", number
+        )
+    )
+    return f"{sure}; " + same % {"n": number}
+
+
+@register.filter
+def shapes(change: Change) -> str:
+    """Teams and rounds on either side of a comparison."""
+    if change.shapes is None:
+        return ""
+    (old_teams, old_rounds), (new_teams, new_rounds) = change.shapes
+    if old_teams == new_teams:
+        return _("%(new)d rounds, before %(old)d") % {"old": old_rounds, "new": new_rounds}
+    if old_rounds == new_rounds:
+        return _("%(new)d teams, before %(old)d") % {"old": old_teams, "new": new_teams}
+    return _("%(teams)d teams × %(rounds)d rounds, before %(old_teams)d × %(old_rounds)d") % {
+        "teams": new_teams,
+        "rounds": new_rounds,
+        "old_teams": old_teams,
+        "old_rounds": old_rounds,
+    }

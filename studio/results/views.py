@@ -1,0 +1,57 @@
+"""What runs say about versions: the scores of a set's versions, and the runs of one."""
+
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_safe
+
+from studio.editor.sets import require_templates, template_set
+from studio.models import PromptVersion
+from studio.results import scores_page as score_page
+from studio.results import version_runs_page as runs_page
+from studio.results.forms import VersionRunsForm, VersionScoresForm
+from studio.shell.downloads import download
+from studio.shell.forms import clean_or_refuse
+
+
+@require_safe
+def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Score over versions, split where they were measured with different rulers."""
+    prompt_set = template_set(slug)
+    wanted = clean_or_refuse(VersionScoresForm, request.GET)
+    as_file = "format" in request.GET
+    most = score_page.VERSIONS_IN_A_FILE if as_file else score_page.VERSIONS_PER_PAGE
+    page = score_page.score_page(prompt_set, before=wanted["before"], anyway=wanted["anyway"], most=most)
+    if (file := download(request, score_page.tables(prompt_set, page))) is not None:
+        return file
+    asked = {"anyway": "1"} if wanted["anyway"] else {}
+    context = {
+        "prompt_set": prompt_set,
+        "page": page,
+        "anyway": wanted["anyway"],
+        "before": wanted["before"],
+        "older_url": "?" + urlencode({**asked, "before": page.older}) if page.older else "",
+        "newest_url": "?" + urlencode(asked),
+    }
+    return render(request, "results/scores.html", context)
+
+
+@require_safe
+def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBase:
+    """The runs that a version made, and how their rounds went."""
+    versions = PromptVersion.objects.select_related("prompt_set", "parent")
+    version = get_object_or_404(versions, prompt_set__slug=slug, number=number)
+    require_templates(version.prompt_set)
+    wanted = clean_or_refuse(VersionRunsForm, request.GET)
+    page = runs_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
+    if (file := download(request, runs_page.tables(version, page))) is not None:
+        return file
+    context = {
+        "prompt_set": version.prompt_set,
+        "version": version,
+        "page": page,
+        "score": page.score,
+        "anyway": wanted["anyway"],
+    }
+    return render(request, "results/version_runs.html", context)

@@ -1,0 +1,174 @@
+"""How the scores of a workspace spread: over all of them, by team, and from run to run."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from builder.errors import DatabaseMissing
+from builder.leaderboard import AggregationStore, Distribution, Execution, ScoresOf, TeamSummary
+from studio.shell.charts import Chart, Group, Words, strip_chart
+from studio.shell.charts.spread import Box, box_chart, spread_chart
+from studio.shell.downloads import Table
+from studio.shell.score_tags import score
+
+MOST_GROUPS = 20
+"""Rows of a chart: the teams that ran most often, or the latest runs."""
+TEAMS_OFFERED = 200
+
+_NONE = Distribution(0)
+
+
+@dataclass(frozen=True)
+class ScoreGroup:
+    """The scores of a team, or of a run."""
+
+    key: str
+    name: str
+    scores: Distribution
+    run: Execution | None = None
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a page about scores shows."""
+
+    whole: Distribution = Distribution(0)  # noqa: RUF009 (frozen)
+    chart: Chart = Chart()  # noqa: RUF009 (frozen)
+    groups: tuple[ScoreGroup, ...] = ()
+    groups_chart: Chart = Chart()  # noqa: RUF009 (frozen)
+    groups_total: int = 0
+    teams: tuple[TeamSummary, ...] = ()
+    """Those that can be chosen, by name."""
+    chosen: TeamSummary | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        return self.groups_total > len(self.groups)
+
+
+def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime) -> Scores:
+    """Of every round, or of each team's best in each run; for all teams or for one."""
+    try:
+        whole = store.across.distribution(of=of, team_id=team_id)
+    except DatabaseMissing:
+        return Scores()
+    if by == "runs" or team_id is not None:
+        groups = _by_run(store, of, team_id, now)
+        total = store.count_executions(team=team_id, now=now)
+    else:
+        groups = _by_team(store, of)
+        total = store.across.count_teams()
+    return Scores(
+        whole,
+        _whole_chart(whole, of),
+        groups,
+        _groups_chart(groups, of),
+        total,
+        teams=tuple(store.across.teams(order="name", limit=TEAMS_OFFERED)),
+        chosen=None if team_id is None else store.across.team(team_id),
+    )
+
+
+def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
+    teams = store.across.teams(order="executions", limit=MOST_GROUPS)
+    found = store.across.spreads("team", [team.team_id for team in teams], of=of)
+    return tuple(ScoreGroup(team.team_id, team.name or "–", found.get(team.team_id, _NONE)) for team in teams)
+
+
+def _by_run(
+    store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime
+) -> tuple[ScoreGroup, ...]:
+    runs = store.executions(team=team_id, limit=MOST_GROUPS, now=now)
+    found = store.across.spreads("execution", [run.execution_id for run in runs], of=of, team_id=team_id)
+    return tuple(
+        ScoreGroup(run.execution_id, _run_name(run), found.get(run.execution_id, _NONE), run) for run in runs
+    )
+
+
+def _run_name(run: Execution) -> str:
+    short = run.execution_id[:8] or "–"
+    if run.started_at is None:
+        return short
+    return f"{date_format(localtime(run.started_at), 'SHORT_DATE_FORMAT')} · {short}"
+
+
+def _whole_chart(whole: Distribution, of: ScoresOf) -> Chart:
+    if not whole.count:
+        return Chart()
+    figures = {
+        "scores": ngettext("%(n)d score", "%(n)d scores", whole.count) % {"n": whole.count},
+        "low": score(whole.lower_quartile),
+        "high": score(whole.upper_quartile),
+        "median": score(whole.median),
+    }
+    words = Words(
+        title=_("How scores spread"),
+        description=_("%(scores)s; half of them lie from %(low)s to %(high)s, the median is %(median)s.")
+        % figures,
+        across=_across(of),
+        up=_("Number of scores"),
+    )
+    return spread_chart("spread-chart", whole, words)
+
+
+def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
+    words = Words(
+        title=_("Scores side by side"),
+        description=_("A row for each: the middle half as a box, the median as a line and in figures."),
+        across=_across(of),
+    )
+    # With all its values each row has its dots; of some, boxes alone say more.
+    if all(len(each.scores.values) == each.scores.count for each in groups):
+        return strip_chart("groups-chart", [Group(each.name, each.scores.values) for each in groups], words)
+    return box_chart("groups-chart", [Box(each.name, each.scores) for each in groups], words)
+
+
+def _across(of: ScoresOf) -> str:
+    return _("Score of a round") if of == "rounds" else _("Best score of a team in a run")
+
+
+# --- as files ----------------------------------------------------------------------------
+
+
+def tables(scores: Scores, by: str) -> dict[str, Callable[[], Table]]:
+    """The tables of the page by name."""
+    return {"bins": lambda: _bins_table(scores), "groups": lambda: _groups_table(scores, by)}
+
+
+def _bins_table(scores: Scores) -> Table:
+    rows = ((each.low, each.high, each.count) for each in scores.whole.bins)
+    return Table("score-distribution", ("from", "below", "scores"), rows)
+
+
+def _groups_table(scores: Scores, by: str) -> Table:
+    columns = (
+        "execution_id" if by == "runs" else "team_id",
+        "name",
+        "scores",
+        "minimum",
+        "lower_quartile",
+        "median",
+        "upper_quartile",
+        "maximum",
+        "mean",
+    )
+    rows = (
+        (
+            group.key,
+            group.name,
+            group.scores.count,
+            group.scores.minimum,
+            group.scores.lower_quartile,
+            group.scores.median,
+            group.scores.upper_quartile,
+            group.scores.maximum,
+            group.scores.mean,
+        )
+        for group in scores.groups
+    )
+    return Table(f"scores-by-{'run' if by == 'runs' else 'team'}", columns, rows)

@@ -1,0 +1,45 @@
+"""MixSeek's own words, as people say them."""
+
+from datetime import timedelta
+
+from django import template
+from django.utils.translation import gettext as _
+
+from studio.runs.lists import length_of
+
+register = template.Library()
+
+
+@register.filter
+def exit_reason(stored: str | None) -> str:
+    """Why a team stopped; a reason that is not one of MixSeek's is shown as it is stored."""
+    said = {
+        "max_rounds_reached": _("All rounds played"),
+        "no_improvement_expected": _("No improvement expected"),
+    }
+    return said.get(stored, stored) if stored else "–"
+
+
+@register.filter
+def agent(stored: str | None) -> str:
+    """Who is at work in a team."""
+    said = {"leader": _("Leader"), "evaluator": _("Evaluator"), "judgment": _("Judgment")}
+    return said.get(stored, stored) if stored else "–"
+
+
+@register.filter
+def team_status(stored: str) -> str:
+    """What a team says that it is doing."""
+    said = {
+        "running": _("Running"),
+        "completed": _("Completed"),
+        "failed": _("Failed"),
+        "pending": _("Waiting"),
+    }
+    return said.get(stored, stored)
+
+
+@register.filter
+def seconds(count: float | None) -> timedelta | None:
+    """A stored length of time; ``None`` where it is none."""
+    return length_of(count)

@@ -1,0 +1,52 @@
+"""The folder that holds what the studio keeps: the database, its backups, the secret key, the demo."""
+
+import os
+import secrets
+import tempfile
+from pathlib import Path
+
+from django.core.exceptions import ImproperlyConfigured
+
+from studio.shell.environment import SECRET_LENGTH
+
+
+def make_data_folder(data: Path) -> None:
+    """Make the data folder, readable by its owner alone, or say why that cannot be."""
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=data):
+            pass
+    except OSError as error:
+        raise ImproperlyConfigured(
+            f"The data folder {data} cannot be written ({error.strerror}): "
+            "make it writable, or name another one with --data DIR or STUDIO_DATA."
+        ) from error
+
+
+def kept_secret(data: Path) -> str:
+    """The secret key in the data folder, made on the first run (one key, even for two first runs at once)."""
+    path = data / "secret_key"
+    if not path.exists():
+        make_data_folder(data)
+        # Written aside and linked: nobody ever reads half a key, and of two writers the first one wins.
+        aside = data / f".secret_key.{os.getpid()}"
+        try:
+            aside.unlink(missing_ok=True)
+            with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(secrets.token_urlsafe(64))
+                file.flush()
+                os.fsync(file.fileno())
+            os.link(aside, path)
+        except FileExistsError:
+            pass
+        finally:
+            aside.unlink(missing_ok=True)
+    try:
+        key = path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImproperlyConfigured(
+            f"{path} cannot be read: make it readable for this user, or remove it."
+        ) from error
+    if len(key) < SECRET_LENGTH:
+        raise ImproperlyConfigured(f"{path} is too short to be a key: remove it and a new one is made.")
+    return key

@@ -1,0 +1,201 @@
+"""What the environment may say to the studio: read once, at the edge; an odd value is refused."""
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, unquote, urlsplit
+from zoneinfo import ZoneInfo
+
+from django.core.exceptions import ImproperlyConfigured
+
+from builder.template.dialect import DIALECTS
+from builder.template.variables import FIELDS
+
+PACKAGE = Path(__file__).resolve().parents[1]
+# A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
+CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "manage.py").is_file() else None
+
+SECRET_LENGTH = 50  # characters; fewer fail Django's own deployment check
+_POSTGRESQL_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name"}
+
+
+@dataclass(frozen=True)
+class Database:
+    """A PostgreSQL server as `DATABASE_URL` names it."""
+
+    name: str
+    user: str
+    password: str
+    host: str
+    port: str
+    options: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Environment:
+    """The settings that a deployment chooses."""
+
+    data: Path
+    debug: bool
+    origins: tuple[str, ...]
+    secret_key: str | None
+    database: Database | None
+    workspace_roots: tuple[Path, ...]
+    time_zone: str
+    mixseek_workspace: str
+    """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
+    mixseek_variables: tuple[str, ...]
+    """The variables that are set and win over a workspace's prompt file, where MixSeek sees them too."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """Host names of the origins, as Django's ALLOWED_HOSTS wants them."""
+        names = [urlsplit(origin).hostname or "" for origin in self.origins]
+        return tuple(f"[{name}]" if ":" in name else name for name in names)
+
+    @property
+    def https(self) -> bool:
+        """True where every address of the studio is an https one."""
+        return bool(self.origins) and all(origin.startswith("https://") for origin in self.origins)
+
+
+def read_environment(environ: Mapping[str, str]) -> Environment:
+    """Read and check every variable; raises ImproperlyConfigured with what to write instead."""
+    data = (
+        _folder("STUDIO_DATA", environ["STUDIO_DATA"])
+        if environ.get("STUDIO_DATA")
+        else default_data(environ)
+    )
+    return Environment(
+        data=data,
+        debug=_switch("STUDIO_DEBUG", environ.get("STUDIO_DEBUG", "")),
+        origins=_origins(environ.get("STUDIO_ORIGINS", "")),
+        secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
+        database=_database(environ.get("DATABASE_URL", "")),
+        workspace_roots=_roots(environ.get("STUDIO_WORKSPACE_ROOTS", "")) or (data / "demo",),
+        time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
+        mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
+        mixseek_variables=tuple(name for name in overriding_variables() if name in environ),
+    )
+
+
+def overriding_variables() -> list[str]:
+    """Every variable that a MixSeek of any dialect prefers to its prompt file."""
+    prefixes = dict.fromkeys(dialect.environment_prefix for dialect in DIALECTS.values())
+    return [prefix + field.upper() for prefix in prefixes for field in FIELDS]
+
+
+def default_data(environ: Mapping[str, str]) -> Path:
+    """`data/` in a checkout, a per-user folder for an installed wheel."""
+    if CHECKOUT is not None:
+        return CHECKOUT / "data"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "prompt-studio"
+    base = environ.get("XDG_DATA_HOME", "")
+    return (Path(base) if os.path.isabs(base) else Path.home() / ".local" / "share") / "prompt-studio"
+
+
+def _switch(name: str, value: str) -> bool:
+    if value in ("", "0"):
+        return False
+    if value == "1":
+        return True
+    raise ImproperlyConfigured(f"{name} is {value!r}: write 1 or 0.")
+
+
+def _folder(name: str, value: str) -> Path:
+    if "\0" in value:
+        raise ImproperlyConfigured(f"{name} holds a NUL character: write the path of a folder.")
+    path = Path(os.path.abspath(Path(value).expanduser()))
+    if path.exists() and not path.is_dir():
+        raise ImproperlyConfigured(f"{name} is {value!r}, which is not a folder: name a folder.")
+    return path
+
+
+def _roots(value: str) -> tuple[Path, ...]:
+    parts = [part for part in value.split(os.pathsep) if part]
+    for part in parts:
+        if not os.path.isabs(part):
+            raise ImproperlyConfigured(f"STUDIO_WORKSPACE_ROOTS holds {part!r}: write absolute paths.")
+    return tuple(_folder("STUDIO_WORKSPACE_ROOTS", part) for part in parts)
+
+
+def _origins(value: str) -> tuple[str, ...]:
+    origins = tuple(part.strip().rstrip("/") for part in value.split(",") if part.strip())
+    for origin in origins:
+        try:
+            parts = urlsplit(origin)
+            odd = parts.path or parts.query or parts.fragment or "@" in parts.netloc or "*" in parts.netloc
+            good = parts.scheme in ("http", "https") and bool(parts.hostname) and not odd and parts.port != 0
+        except ValueError:
+            good = False
+        if not good:
+            raise ImproperlyConfigured(
+                f"STUDIO_ORIGINS holds {origin!r}: "
+                "write addresses like https://studio.example.org, with commas between."
+            )
+    return origins
+
+
+def _secret(value: str) -> str | None:
+    if value and len(value) < SECRET_LENGTH:
+        raise ImproperlyConfigured(
+            f"STUDIO_SECRET_KEY has {len(value)} characters: write {SECRET_LENGTH} or more random ones, "
+            "or leave it out and a key is kept in the data folder."
+        )
+    return value or None
+
+
+def _database(value: str) -> Database | None:
+    if not value:
+        return None
+    # The value may hold a password, so no message repeats it.
+    form = "write postgresql://USER:PASSWORD@HOST:PORT/NAME, or leave it out to use SQLite."
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+        options = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=True) if parts.query else []
+    except ValueError as error:
+        raise ImproperlyConfigured(f"DATABASE_URL is not an address: {form}") from error
+    if parts.scheme not in ("postgresql", "postgres"):
+        raise ImproperlyConfigured(f"DATABASE_URL does not begin with postgresql://: {form}")
+    name = unquote(parts.path[1:])
+    if not name or "/" in name or parts.fragment:
+        raise ImproperlyConfigured(f"DATABASE_URL names no database: {form}")
+    for key, _ in options:
+        if key not in _POSTGRESQL_OPTIONS:
+            known = ", ".join(sorted(_POSTGRESQL_OPTIONS))
+            raise ImproperlyConfigured(f"DATABASE_URL has the unknown option {key!r}: use one of {known}.")
+    return Database(
+        name=name,
+        user=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        host=unquote(parts.hostname or ""),
+        port=str(port) if port else "",
+        options=dict(options),
+    )
+
+
+def _time_zone(value: str) -> str:
+    if value and not _is_time_zone(value):
+        raise ImproperlyConfigured(f"STUDIO_TIME_ZONE is {value!r}: write a zone name such as Asia/Tokyo.")
+    return value
+
+
+def _machine_time_zone(environ: Mapping[str, str]) -> str:
+    # TZ belongs to the whole machine and may hold a form that only the C library knows: not ours to refuse.
+    target = os.path.realpath("/etc/localtime")
+    for name in (environ.get("TZ", ""), target.partition("/zoneinfo/")[2]):
+        if name and _is_time_zone(name):
+            return name
+    return "UTC"
+
+
+def _is_time_zone(name: str) -> bool:
+    try:
+        ZoneInfo(name)
+    except (KeyError, ValueError, OSError):  # not found, a path out of the zone folder, a folder's name
+        return False
+    return True

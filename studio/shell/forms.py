@@ -1,0 +1,63 @@
+"""Forms that many pages use: search boxes, preferences, sign-in, and values taken from links."""
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.core.validators import MaxLengthValidator
+from django.http import QueryDict
+from django.utils.translation import gettext_lazy as _
+
+from studio.shell.layout import THEMES
+from studio.shell.problems import Problem
+
+
+def clean_or_refuse(form_class: type[forms.Form], data: QueryDict) -> dict[str, Any]:
+    """The clean values of a form that a link filled in; a value that no link of ours has is a 400."""
+    form = form_class(data)
+    if not form.is_valid():
+        field, errors = next(iter(form.errors.items()))
+        label = form[field].label if field in form.fields else field
+        raise Problem(400, f"{label}: {errors[0]}")
+    return form.cleaned_data
+
+
+class ThemeForm(forms.Form):
+    """The switch between light and dark."""
+
+    theme = forms.ChoiceField(choices=[(theme, theme) for theme in THEMES], label=_("Theme"))
+
+
+class KeysForm(forms.Form):
+    """The switch of the keyboard shortcuts."""
+
+    keys = forms.ChoiceField(choices=[("on", "on"), ("off", "off")], label=_("Keyboard shortcuts"))
+
+
+class SearchForm(forms.Form):
+    """The search box above a list."""
+
+    q = forms.CharField(
+        required=False,
+        max_length=200,
+        label=_("Search"),
+        error_messages={"max_length": _("Search for at most %(limit_value)d characters.")},
+    )
+
+
+class PromptSearchForm(SearchForm):
+    """Sets by text and tag, or those that were archived."""
+
+    tag = forms.CharField(required=False, max_length=40, label=_("Tag"))
+    archived = forms.BooleanField(required=False, label=_("Archived"))
+    page = forms.IntegerField(required=False, min_value=1, max_value=10_000, label=_("Page"))
+
+
+class SignInForm(AuthenticationForm):
+    """Name and password."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Nobody's name or password is longer, and hashing megabytes would be work for nothing.
+        self.fields["password"].validators.append(MaxLengthValidator(4096))
+        self.fields["password"].widget.attrs["maxlength"] = 4096

@@ -1,0 +1,103 @@
+"""Times, sizes and ids as the studio shows them."""
+
+import re
+from collections.abc import Iterable
+from datetime import datetime
+
+from django import template
+from django.utils import formats, timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from builder.errors import BuilderError
+from studio.prompts.excerpts import Part
+from studio.shell.language import reader_language
+
+register = template.Library()
+
+_MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
+
+_MARK, _MARK_END = SafeString("<mark>"), SafeString("</mark>")
+
+
+@register.filter
+def said(error: BuilderError) -> str:
+    """What the builder says, in the reader's language."""
+    return error.text(reader_language())
+
+
+@register.filter
+def advised(error: BuilderError) -> str:
+    """What the builder says to do about it, in the reader's language."""
+    return error.advice(reader_language())
+
+
+def relative(moment: datetime, now: datetime) -> str:
+    """How long ago, in its largest unit: «3 days ago»."""
+    seconds = int((now - moment).total_seconds())
+    if seconds < _MINUTE:
+        return _("just now")
+    if seconds < _HOUR:
+        n = seconds // _MINUTE
+        return ngettext("%(n)d minute ago", "%(n)d minutes ago", n) % {"n": n}
+    if seconds < _DAY:
+        n = seconds // _HOUR
+        return ngettext("%(n)d hour ago", "%(n)d hours ago", n) % {"n": n}
+    if seconds < _WEEK:
+        n = seconds // _DAY
+        return ngettext("%(n)d day ago", "%(n)d days ago", n) % {"n": n}
+    if seconds < _MONTH:
+        n = seconds // _WEEK
+        return ngettext("%(n)d week ago", "%(n)d weeks ago", n) % {"n": n}
+    if seconds < _YEAR:
+        n = seconds // _MONTH
+        return ngettext("%(n)d month ago", "%(n)d months ago", n) % {"n": n}
+    n = seconds // _YEAR
+    return ngettext("%(n)d year ago", "%(n)d years ago", n) % {"n": n}
+
+
+@register.simple_tag
+def when(moment: datetime | None) -> SafeString | str:
+    """A time, relative, with the exact one on hover and kept fresh by the browser."""
+    if moment is None:
+        return "–"
+    local = timezone.localtime(moment)
+    exact = f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}"
+    return format_html(
+        '<time datetime="{}" title="{}" data-relative>{}</time>',
+        moment.isoformat(),
+        exact,
+        relative(moment, timezone.now()),
+    )
+
+
+@register.inclusion_tag("_short_id.html")
+def short_id(full: str, length: int = 8) -> dict[str, str]:
+    """The beginning of an id, with a button that copies all of it."""
+    return {"full": full, "short": full[:length]}
+
+
+@register.filter
+def lines(text: str) -> list[str]:
+    """The lines of a text; joined by newlines they are the text again."""
+    return text.split("\n")
+
+
+@register.filter
+def with_code(sentence: str) -> SafeString:
+    """A sentence whose `words between backticks` are shown as code."""
+    plain = re.split("`([^`]+)`", str(sentence))  # a form's help may be lazy
+    return format_html_join(
+        "", "{}", ((format_html("<code>{}</code>", part) if n % 2 else part,) for n, part in enumerate(plain))
+    )
+
+
+@register.filter
+def marked(parts: Iterable[Part]) -> SafeString:
+    """Text in which the words of a search are marked."""
+    # A template of its own for each of the many parts of a page would take most of the page's time.
+    return format_html_join(
+        "", "{}{}{}", ((_MARK, part.text, _MARK_END) if part.mark else ("", part.text, "") for part in parts)
+    )

@@ -1,0 +1,95 @@
+"""Builds of system prompts, kept to compare later ones with: how many, and which go first."""
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Any, Literal
+
+from django.contrib.auth.models import User
+from django.db import transaction
+from django.db.models import Case, IntegerField, QuerySet, When
+from django.utils import timezone
+
+from builder.system.built_prompt import BuiltPrompt
+from builder.system.input import MODES, PromptMode
+from studio.models import SystemBuild, Workspace
+
+MOST_KEPT = 50
+"""Of one workspace in one mode."""
+LONGEST_KEPT = 400_000
+"""Characters of a build that is kept: a row holds its text about three times."""
+
+Outcome = Literal["kept", "noted", "too_long", "unwritable"]
+
+
+def kept_builds(workspace: Workspace, mode: PromptMode | None = None) -> QuerySet[SystemBuild]:
+    """The newest first, without their texts."""
+    found = workspace.system_builds.defer("built").select_related("by")
+    return found.filter(mode=mode) if mode else found
+
+
+def newest_builds(workspace: Workspace) -> dict[PromptMode, SystemBuild]:
+    """The last one of each mode, with its text."""
+    found = {mode: workspace.system_builds.filter(mode=mode).first() for mode in MODES}
+    return {mode: build for mode, build in found.items() if build is not None}
+
+
+def keep_changes(workspace: Workspace, builds: Iterable[BuiltPrompt], at: datetime) -> None:
+    """Keep those whose text is not the newest kept one of their mode; looking twice costs no row."""
+    for built in builds:
+        if _newest_sha256(workspace, built.mode) != built.sha256:
+            keep(workspace, built, at=at)
+
+
+def keep(
+    workspace: Workspace, built: BuiltPrompt, *, at: datetime, note: str = "", by: User | None = None
+) -> Outcome:
+    """Keep a build. One that is the newest already is not kept twice: it takes the note."""
+    if built.chars > LONGEST_KEPT:
+        return "too_long"
+    data = built.as_json()
+    if any("\0" in text for text in _texts(data)):
+        return "unwritable"  # no database takes a NUL
+    with transaction.atomic():
+        Workspace.objects.select_for_update().get(pk=workspace.pk)
+        newest = kept_builds(workspace, built.mode).first()
+        if newest is not None and newest.sha256 == built.sha256:
+            if note:
+                SystemBuild.objects.filter(pk=newest.pk).update(note=note, by=by)
+            return "noted"
+        workspace.system_builds.create(
+            mode=built.mode, sha256=built.sha256, built=data, note=note, by=by, at=at
+        )
+        _forget_oldest(workspace, built.mode)
+    return "kept"
+
+
+def build_before(workspace: Workspace, mode: PromptMode, sha256: str, now: datetime) -> SystemBuild | None:
+    """What the present build is first compared with: the last one of an earlier day, else of another text."""
+    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    kept = kept_builds(workspace, mode)
+    return kept.filter(at__lt=midnight).first() or kept.exclude(sha256=sha256).first()
+
+
+def _newest_sha256(workspace: Workspace, mode: PromptMode) -> str | None:
+    return workspace.system_builds.filter(mode=mode).values_list("sha256", flat=True).first()
+
+
+def _forget_oldest(workspace: Workspace, mode: PromptMode) -> None:
+    """Those without a note go first; where all others have one, the new one without a note is not kept."""
+    kept = workspace.system_builds.filter(mode=mode)
+    too_many = kept.count() - MOST_KEPT
+    if too_many > 0:
+        noted = Case(When(note="", then=0), default=1, output_field=IntegerField())
+        oldest = kept.order_by(noted, "at", "pk").values_list("pk", flat=True)[:too_many]
+        SystemBuild.objects.filter(pk__in=list(oldest)).delete()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)

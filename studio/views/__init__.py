@@ -1,1 +1,0 @@
-"""Pages: each view is a form, one call, a template."""

@@ -1,0 +1,139 @@
+"""What the pages of exports send: what goes where, the confirmation, and which stretch of the list."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from studio.prompts.forms import VersionNumberField
+
+_MOST_TARGETS = 200
+_MOST_OPENED = 200
+_SLUG = r"[-\w]{1,80}"
+_ROWS = re.compile(rf"({_SLUG})\.([0-9]{{1,9}})-([0-9]{{1,9}})")
+_SEEN = re.compile(rf"({_SLUG}):([0-9a-f]{{64}}|)")
+
+
+@dataclass(frozen=True)
+class OpenedFile:
+    """Rows of one workspace's comparison that a person asked to see."""
+
+    slug: str
+    rows: range
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """A workspace, and the hash of its file as the page showed it; empty for no file."""
+
+    slug: str
+    sha256: str
+
+
+class ManyField(forms.Field):
+    """Any number of values that look like this; ``made`` turns what was found into the clean value."""
+
+    widget = forms.MultipleHiddenInput
+    pattern: re.Pattern[str]
+    most: int
+
+    def to_python(self, value: Any) -> list[Any]:
+        found = [self.pattern.fullmatch(str(each)) for each in value or ()]
+        if len(found) > self.most or not all(found):
+            raise ValidationError(self.refusal())
+        return [self.made(each) for each in found if each]
+
+    def made(self, found: re.Match[str]) -> object:
+        return found[0]
+
+    def refusal(self) -> str:
+        return _("There is no such workspace.")
+
+
+class WorkspacesField(ManyField):
+    """Workspaces by their slugs."""
+
+    pattern, most = re.compile(_SLUG), _MOST_TARGETS
+
+
+class SeenField(ManyField):
+    """Workspaces with the files that the person saw."""
+
+    pattern, most = _SEEN, _MOST_TARGETS
+
+    def made(self, found: re.Match[str]) -> SeenFile:
+        return SeenFile(found[1], found[2])
+
+
+class FileRowsField(ManyField):
+    """Any number of `workspace.120-480`."""
+
+    pattern, most = _ROWS, _MOST_OPENED
+
+    def made(self, found: re.Match[str]) -> OpenedFile:
+        return OpenedFile(found[1], range(int(found[2]), int(found[3])))
+
+    def refusal(self) -> str:
+        return _("There are no such rows.")
+
+
+class LabelNameField(forms.RegexField):
+    """The name of a label."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(r"\A[-\w]{0,40}\Z", required=False, label=gettext_lazy("Label"), **more)
+
+
+class OpenedRowsForm(forms.Form):
+    """Which rows of a comparison are unfolded; and which alone are asked for, by a page that is open."""
+
+    open = FileRowsField(required=False)
+    rows = FileRowsField(required=False)
+
+
+class PlanForm(OpenedRowsForm):
+    """The address of a plan: which version, by number or label, to which workspaces."""
+
+    version = VersionNumberField(required=False, label=gettext_lazy("Version"))
+    label = LabelNameField()
+    source = LabelNameField()
+    """One of both, as the page's own list has it: `v5` or `production`."""
+    workspace = WorkspacesField(required=False, label=gettext_lazy("Workspaces"))
+    chosen = forms.BooleanField(required=False)
+    """The person ticked the workspaces; where nobody did, the page suggests some."""
+
+    def clean(self) -> dict[str, Any]:
+        """The list's choice, taken apart."""
+        clean: dict[str, Any] = self.cleaned_data
+        if source := clean.get("source"):
+            number = re.fullmatch(r"v([1-9][0-9]{0,8})", source, re.ASCII)
+            clean["version"], clean["label"] = (int(number[1]), "") if number else (None, source)
+        return clean
+
+
+class ConfirmForm(forms.Form):
+    """The confirmation of a plan: what the person saw."""
+
+    batch = forms.UUIDField()
+    version = VersionNumberField(label=gettext_lazy("Version"))
+    label = LabelNameField()
+    target = SeenField(required=False)
+    overwrite = SeenField(required=False)
+    """Those whose edit goes knowingly, after it is kept."""
+
+
+class UndoForm(forms.Form):
+    """The confirmation of an undo."""
+
+    batch = forms.UUIDField()
+
+
+class ExportListForm(forms.Form):
+    """Which stretch of the list, and of which workspace."""
+
+    before = forms.IntegerField(required=False, min_value=1, max_value=2**62, label=gettext_lazy("Before"))
+    workspace = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Workspace"))

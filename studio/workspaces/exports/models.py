@@ -1,0 +1,93 @@
+"""Exports: what was written into which workspace, by whom, and what came of it."""
+
+from django.contrib.auth.models import User
+from django.db import models
+from django.db.models import Q
+from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+
+from studio.prompts.models import Holds, PromptVersion
+from studio.shell.immutable import ImmutableModel
+from studio.workspaces.models import Workspace
+
+
+class Export(ImmutableModel):
+    """The intent to write one file of a workspace, recorded before the write.
+
+    ``before`` and ``after`` are the file's bytes (None: no file), so that each export can be undone, and
+    so that a start after a crash can tell by the file's hash what became of it.
+    """
+
+    batch = models.UUIDField(db_index=True)
+    """Shared by the workspaces that one confirmation wrote to."""
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="exports")
+    version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="exports")
+    """None where an undo brings back what was no version."""
+    label_name = models.CharField(max_length=40, blank=True)
+    undoes = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="undone_by")
+    kept_as = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
+    """The version that holds the hand edit which this export overwrote knowingly."""
+    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    """Which of the workspace's files it is."""
+    path = models.CharField(max_length=1000)
+    before = models.BinaryField(null=True)
+    after = models.BinaryField(null=True)
+    hash_before = models.CharField(max_length=64, blank=True)
+    hash_after = models.CharField(max_length=64, blank=True)
+    by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    at = models.DateTimeField()
+
+    class Meta:
+        ordering = ("-pk",)
+        indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
+        constraints = (
+            # The same confirmation sent twice writes once.
+            models.UniqueConstraint(fields=["batch", "workspace"], name="workspace_once_per_batch"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.version or self.batch} → {self.workspace}"
+
+    def get_absolute_url(self) -> str:
+        return reverse("export-detail", args=[self.batch])
+
+
+class Outcome(models.TextChoices):
+    """What came of an export."""
+
+    WRITTEN = "written", _("Written")
+    UNCHANGED = "unchanged", _("Already so")
+    FAILED = "failed", _("Not written")
+    UNCLEAR = "unclear", _("Unclear")
+    """Found after a crash, the file being neither the old nor the new one: somebody has edited it since."""
+
+
+class ExportReceipt(ImmutableModel):
+    """What came of an export. One without a receipt was cut off; the next start looks at the file."""
+
+    export = models.OneToOneField(Export, on_delete=models.PROTECT, related_name="receipt", primary_key=True)
+    outcome = models.CharField(max_length=20, choices=Outcome)
+    hash_found = models.CharField(max_length=64, blank=True)
+    """Of the file as the write, or the look after a crash, left it; empty where there is none."""
+    error_code = models.CharField(max_length=60, blank=True)
+    error_params = models.JSONField(default=dict)
+    owner_kept = models.BooleanField(default=True)
+    durable = models.BooleanField(default=True)
+    reconciled = models.BooleanField(default=False)
+    """Written by a later start and not by the export itself."""
+    at = models.DateTimeField()
+
+    class Meta:
+        constraints = (
+            models.CheckConstraint(
+                condition=Q(outcome="failed") | Q(error_code=""), name="only_a_failure_has_an_error"
+            ),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.export}: {self.outcome}"
+
+    @property
+    def reached(self) -> bool:
+        """Whether the file held what was to be written once this was noted."""
+        return self.outcome in (Outcome.WRITTEN, Outcome.UNCHANGED)

@@ -1,0 +1,41 @@
+"""Exports with their receipts, as pages list them."""
+
+from datetime import datetime
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from studio.models import Export, Workspace
+from studio.workspaces.exports.models import Outcome
+from studio.workspaces.exports.reconciling import reconcile
+
+
+def listed() -> "QuerySet[Export]":
+    """Everything that a row shows, without the files' contents.
+
+    ``undone`` where the way back was taken; ``superseded`` where that, or another export, wrote later.
+    """
+    written = Export.objects.filter(receipt__outcome=Outcome.WRITTEN)
+    undone = written.filter(undoes=OuterRef("pk"))
+    later = written.filter(workspace=OuterRef("workspace"), holds=OuterRef("holds"), pk__gt=OuterRef("pk"))
+    exports: QuerySet[Export] = (
+        Export.objects.select_related(
+            "receipt", "workspace", "version__prompt_set", "kept_as__prompt_set", "undoes", "by"
+        )
+        .defer("before", "after", "undoes__before", "undoes__after")
+        .annotate(undone=Exists(undone), superseded=Exists(later))
+    )
+    return exports
+
+
+def with_receipts(exports: "QuerySet[Export]", now: datetime) -> list[Export]:
+    """Those of a page; one that a crash left without a receipt gets it now."""
+    found = list(exports)
+    pending = [each.pk for each in found if not hasattr(each, "receipt")]
+    if pending and reconcile(now, Export.objects.filter(pk__in=pending)):
+        return list(exports.all())
+    return found
+
+
+def newest_of(workspace: Workspace, most: int, now: datetime) -> list[Export]:
+    """The newest of one workspace, for its page."""
+    return with_receipts(listed().filter(workspace=workspace)[:most], now)

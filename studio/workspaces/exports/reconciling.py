@@ -1,0 +1,90 @@
+"""After a crash: what became of exports that left an intent and no receipt, told by the file itself."""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
+
+from builder.errors import PromptFileError, PromptFileMissing
+from builder.files.workspace_file import Turn, turn
+from builder.files.workspace_folder import BUSY
+from studio.models import Export, ExportReceipt
+from studio.workspaces.exports.models import Outcome
+from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.roots import FolderRefused, require_allowed, root_of
+
+GIVEN_UP_AFTER = timedelta(minutes=10)
+"""An export whose folder cannot even be locked is called unclear after so long; it may come back before."""
+
+
+def reconcile(now: datetime, exports: "QuerySet[Export] | None" = None) -> list[ExportReceipt]:
+    """Write the receipts that are missing, of all exports or of these; returns those that it wrote.
+
+    One that is still under way, here or on another server, holds its folder's lock and is left alone.
+    """
+    pending = (exports if exports is not None else Export.objects.all()).filter(receipt=None)
+    found = [_reconciled(export, now) for export in _light(pending)]
+    return [receipt for receipt in found if receipt is not None]
+
+
+def settle(mine: Turn, now: datetime) -> None:
+    """The same for one file, by whoever has the turn to write it: the next write would hide the traces."""
+    pending = Export.objects.filter(path=str(mine.path), receipt=None)
+    for export in _light(pending):
+        _look(export, mine, now)
+
+
+def _light(exports: "QuerySet[Export]") -> Iterable[Export]:
+    """Without the files' contents: the hashes tell all."""
+    return exports.select_related("workspace").defer("before", "after").order_by("pk")
+
+
+def _reconciled(export: Export, now: datetime) -> ExportReceipt | None:
+    path = Path(export.path)
+    try:
+        root = require_allowed(export.workspace)
+        with turn(path, root, lock_seconds=0, start=root_of(root)) as mine:
+            return _look(export, mine, now)
+    except PromptFileMissing:
+        # A folder within is not there, and neither is whoever would have made it first.
+        return _told(export, "", now)
+    except PromptFileError as error:
+        if error.code == BUSY:
+            return None
+    except FolderRefused:
+        pass  # gone for now, or not ours any more
+    return _receipt(export, Outcome.UNCLEAR, "", now) if now - export.at > GIVEN_UP_AFTER else None
+
+
+def _look(export: Export, mine: Turn, now: datetime) -> ExportReceipt | None:
+    # It may have come while we waited for the turn.
+    if ExportReceipt.objects.filter(export=export).exists():
+        return None
+    try:
+        found = hash_of(mine.peek()[0].data)
+    except PromptFileError:
+        return _receipt(export, Outcome.UNCLEAR, "", now)
+    return _told(export, found, now)
+
+
+def _told(export: Export, found: str, now: datetime) -> ExportReceipt | None:
+    if found == export.hash_after:
+        outcome = Outcome.WRITTEN
+    elif found == export.hash_before:
+        outcome = Outcome.FAILED
+    else:
+        outcome = Outcome.UNCLEAR
+    return _receipt(export, outcome, found, now)
+
+
+def _receipt(export: Export, outcome: Outcome, found: str, now: datetime) -> ExportReceipt | None:
+    try:
+        with transaction.atomic():
+            made: ExportReceipt = ExportReceipt.objects.create(
+                export=export, outcome=outcome, hash_found=found, reconciled=True, at=now
+            )
+        return made
+    except IntegrityError:
+        return None  # another server was faster

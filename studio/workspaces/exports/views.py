@@ -1,0 +1,178 @@
+"""Exports: the plan and its confirmation, the receipts, the way back."""
+
+from typing import Any
+from uuid import UUID, uuid4
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from builder.errors import CoolingDown, JailError
+from studio.compare.versions import text_diff
+from studio.editor.sets import reason
+from studio.models import Export, PromptSet, Workspace
+from studio.preview.saving import Refused
+from studio.shell.forms import clean_or_refuse
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+from studio.workspaces.exports.exporting import CannotUndo, Order, confirm, require_undoable, stored, undo
+from studio.workspaces.exports.forms import (
+    ConfirmForm,
+    ExportListForm,
+    OpenedRowsForm,
+    PlanForm,
+    SeenFile,
+    UndoForm,
+)
+from studio.workspaces.exports.page import chosen_version, export_page
+from studio.workspaces.exports.plan import readable
+from studio.workspaces.exports.receipts import listed, with_receipts
+from studio.workspaces.models import LABELLED
+from studio.workspaces.state import state_of
+
+EXPORTS_PER_PAGE = 50
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
+    """What an export would write where; confirmed, it is carried out."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    query = clean_or_refuse(PlanForm, request.GET)
+    try:
+        if request.method == "POST":
+            return _confirmed(request, prompt_set, query)
+        if query["rows"]:
+            return _rows(request, prompt_set, query)
+        return _plan_page(request, prompt_set, query)
+    except JailError as error:
+        status = 429 if isinstance(error, CoolingDown) else 503
+        raise Problem(status, reason(error), _("Nothing was written. Try again in a moment.")) from error
+
+
+@require_safe
+def export_list(request: HttpRequest) -> HttpResponse:
+    """Every export with its receipt, the newest first."""
+    clean = clean_or_refuse(ExportListForm, request.GET)
+    exports = listed()
+    workspace = None
+    if clean["workspace"]:
+        workspace = get_object_or_404(Workspace, slug=clean["workspace"])
+        exports = exports.filter(workspace=workspace)
+    if clean["before"]:
+        exports = exports.filter(pk__lt=clean["before"])
+    page = with_receipts(exports[: EXPORTS_PER_PAGE + 1], timezone.now())
+    context = {
+        "exports": page[:EXPORTS_PER_PAGE],
+        "older": page[EXPORTS_PER_PAGE - 1].pk if len(page) > EXPORTS_PER_PAGE else None,
+        "before": clean["before"],
+        "workspace": workspace,
+    }
+    return render(request, "exports/list.html", context)
+
+
+@require_safe
+def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
+    """What came of one confirmation, workspace by workspace."""
+    found = listed().filter(batch=batch).order_by("workspace__name", "pk")
+    exports = with_receipts(found, timezone.now())
+    if not exports:
+        raise Http404
+    there = [each for each in exports if hasattr(each, "receipt") and each.receipt.reached]
+    context = {"exports": exports, "first": exports[0], "there": len(there)}
+    return render(request, "exports/detail.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
+    """What stood there before an export comes back."""
+    export = get_object_or_404(Export.objects.select_related("workspace", "version__prompt_set"), pk=pk)
+    now = timezone.now()
+    try:
+        if request.method == "POST":
+            batch = clean_or_refuse(UndoForm, request.POST)["batch"]
+            undo(export, batch=batch, by=person_of(request), at=now)
+            return redirect("export-detail", batch)
+        require_undoable(export, now)
+    except CannotUndo as error:
+        raise Problem(409, str(error), _("Look at the file, or export a version instead.")) from error
+    return _undo_page(request, export)
+
+
+def _plan_page(
+    request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any], status: int = 200
+) -> HttpResponse:
+    page = export_page(prompt_set, query, person_of(request), timezone.localdate())
+    if page.plan.errors:
+        status = 422
+    context = {"page": page, "prompt_set": prompt_set}
+    return render(request, "exports/plan.html", context, status=status)
+
+
+def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
+    clean = clean_or_refuse(OpenedRowsForm, request.GET)
+    opened = [each.rows for each in (*clean["open"], *clean["rows"])]
+    diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
+    state = state_of(export.workspace, export.holds)
+    context = {
+        "export": export,
+        "diff": diff,
+        "batch": uuid4(),
+        "panel": {"kind": export.workspace.slug},
+        "reads_instead": state.relative if str(state.path) != export.path else "",
+    }
+    if clean["rows"]:
+        context["stretches"] = diff.within(clean["rows"][0].rows)
+        return render(request, "compare/_rows.html", context)
+    return render(request, "exports/undo.html", context)
+
+
+def _rows(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:
+    """Some rows of one workspace's comparison, for a page that is open already."""
+    wanted = query["rows"][0]
+    only = {**query, "workspace": [wanted.slug]}
+    targets = export_page(prompt_set, only, person_of(request), timezone.localdate()).plan.targets
+    if not targets:
+        raise Http404
+    stretches = targets[0].diff.within(wanted.rows)
+    return render(request, "compare/_rows.html", {"panel": targets[0], "stretches": stretches})
+
+
+def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:
+    clean = clean_or_refuse(ConfirmForm, request.POST)
+    version, label_name = chosen_version(prompt_set, clean["version"], clean["label"])
+    if version.number != clean["version"]:
+        raise Problem(
+            409,
+            _("%(label)s points at v%(number)d now, so nothing was written.")
+            % {"label": label_name, "number": version.number},
+            _("Go back and look at the plan again."),
+        )
+    orders = _orders(clean["target"], clean["overwrite"])
+    if not orders:
+        messages.error(request, _("Nothing is chosen: tick what shall be written."))
+        return _plan_page(request, prompt_set, query, status=422)
+    try:
+        confirm(
+            version,
+            orders,
+            batch=clean["batch"],
+            by=person_of(request),
+            at=timezone.now(),
+            label_name=label_name,
+        )
+    except Refused:
+        return _plan_page(request, prompt_set, query)
+    return redirect("export-detail", clean["batch"])
+
+
+def _orders(targets: list[SeenFile], overwrite: list[SeenFile]) -> list[Order]:
+    seen = {each.slug: each for each in (*targets, *overwrite)}
+    knowingly = {each.slug for each in overwrite}
+    workspaces = Workspace.objects.filter(archived=False, slug__in=seen)
+    found = {each.slug: each for each in workspaces.select_related(*LABELLED)}
+    if missing := seen.keys() - found.keys():
+        raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
+    return [Order(found[slug], each.sha256, slug in knowingly) for slug, each in seen.items()]

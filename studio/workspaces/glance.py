@@ -1,0 +1,192 @@
+"""A workspace at a glance: its prompt file, its database, what runs there now."""
+
+import hashlib
+import os
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from builder.errors import DatabaseMissing, LeaderboardError
+from builder.leaderboard import DATABASE_NAME, Activity
+from studio.models import Workspace
+from studio.workspaces.models import FileFact
+from studio.workspaces.roots import FolderRefused, require_allowed
+from studio.workspaces.state import PromptFileState, states_of
+from studio.workspaces.stores import store_of
+
+WAIT_SECONDS = 0.2
+"""For fresh copies, of all workspaces together; a larger file is shown as it was a moment ago."""
+MOST_ASKED = 8
+"""Databases that one list asks, of those that it never saw and of those that changed; of the others it shows
+what it knew, and asks them the next time."""
+_MOST_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class DatabaseGlance:
+    """A workspace's database; ``activity`` where it could be asked, ``error`` where it could not."""
+
+    file: FileFact
+    activity: Activity | None = None
+    error: LeaderboardError | None = None
+    copying: bool = False
+    """The first copy is under way, or about to be; what ran is known in a moment."""
+
+    @property
+    def running(self) -> int:
+        """How many executions show signs of life."""
+        return len(self.activity.running) if self.activity else 0
+
+    @property
+    def settled(self) -> bool:
+        """Whether it stays as it is until a file changes."""
+        return not self.copying and not self.running
+
+
+@dataclass(frozen=True)
+class Glance:
+    """A row of the list of workspaces."""
+
+    workspace: Workspace
+    state: PromptFileState
+    database: DatabaseGlance
+
+
+def glances(workspaces: Sequence[Workspace], now: datetime) -> list[Glance]:
+    """Every workspace at a glance. A list of many costs little: only databases that changed are asked."""
+    databases = _databases(workspaces, now)
+    return [
+        Glance(workspace, state, databases[workspace.path])
+        for workspace, state in zip(workspaces, states_of(workspaces), strict=True)
+    ]
+
+
+def seconds_to_next(found: Sequence[Glance]) -> int | None:
+    """When a list that is open asks again; None where nothing in it is about to change."""
+    if any(glance.database.copying for glance in found):
+        return 2
+    return 10 if any(glance.database.running for glance in found) else None
+
+
+def mark_of(found: Sequence[Glance]) -> str:
+    """Tells a list from how it was; that time has passed is no change, for the browser keeps times fresh."""
+    seen = [
+        (
+            glance.workspace.path,
+            glance.state.kind,
+            glance.state.sha256,
+            glance.state.expected and glance.state.expected.pk,
+            glance.state.worst,
+            glance.database,
+        )
+        for glance in found
+    ]
+    return hashlib.sha256(repr(seen).encode("utf-8", "replace")).hexdigest()[:12]
+
+
+def database_of(workspace: Workspace, now: datetime, *, until: float | None = None) -> DatabaseGlance:
+    """The database of one workspace; that of a folder which is not allowed is not looked at."""
+    try:
+        require_allowed(workspace)
+    except FolderRefused:
+        return DatabaseGlance(FileFact(workspace.folder, None))
+    identity = _identity(workspace)
+    found = _asked(workspace, now, until)
+    _keep(workspace, identity, found)
+    return found
+
+
+def _asked(workspace: Workspace, now: datetime, until: float | None) -> DatabaseGlance:
+    file, store = workspace.facts().database, store_of(workspace)
+    left = WAIT_SECONDS if until is None else max(0.0, until - time.monotonic())
+    try:
+        copying = store.refresh(left)
+    except DatabaseMissing:
+        return DatabaseGlance(file, store.activity(now))
+    except LeaderboardError as error:
+        return DatabaseGlance(file, error=error)
+    activity = store.activity(now)
+    failure = None if isinstance(copying.error, DatabaseMissing) else copying.error
+    unknown = file.present and activity.executions is None
+    return DatabaseGlance(file, activity, failure, copying=unknown and failure is None)
+
+
+# --- what was known ----------------------------------------------------------------------
+
+_Identity = tuple[object, ...]
+
+
+@dataclass(frozen=True)
+class _Known:
+    identity: _Identity
+    glance: DatabaseGlance
+    asked_at: float
+
+
+_kept: OrderedDict[str, _Known] = OrderedDict()
+_lock = threading.Lock()
+
+
+def _databases(workspaces: Sequence[Workspace], now: datetime) -> dict[str, DatabaseGlance]:
+    with _lock:
+        known = {workspace.path: _kept.get(workspace.path) for workspace in workspaces}
+    stale = [workspace for workspace in workspaces if not _holds(workspace, known[workspace.path])]
+    asked = _whose_turn(stale, known)
+    for workspace in asked:  # all copies start before one is waited for
+        with suppress(FolderRefused, LeaderboardError):
+            require_allowed(workspace)
+            store_of(workspace).refresh(0)
+    until = time.monotonic() + WAIT_SECONDS
+    fresh = {workspace.path: database_of(workspace, now, until=until) for workspace in asked}
+    return {
+        workspace.path: fresh.get(workspace.path) or _as_known(workspace, known[workspace.path])
+        for workspace in workspaces
+    }
+
+
+def _as_known(workspace: Workspace, known: _Known | None) -> DatabaseGlance:
+    return known.glance if known else DatabaseGlance(workspace.facts().database, copying=True)
+
+
+def _whose_turn(stale: Sequence[Workspace], known: dict[str, _Known | None]) -> list[Workspace]:
+    """Those whose first copy is under way are seen through before others begin, or none would ever end.
+
+    Beside them those that changed, whoever was asked longest ago first.
+    """
+    seen = {workspace.path: found for workspace in stale if (found := known[workspace.path])}
+    begun = [each for each in stale if each.path in seen and seen[each.path].glance.copying]
+    new = [each for each in stale if each.path not in seen]
+    changed = [each for each in stale if each.path in seen and not seen[each.path].glance.copying]
+    changed.sort(key=lambda workspace: seen[workspace.path].asked_at)
+    return [*begun, *new][:MOST_ASKED] + changed[:MOST_ASKED]
+
+
+def _holds(workspace: Workspace, known: _Known | None) -> bool:
+    return known is not None and known.glance.settled and known.identity == _identity(workspace)
+
+
+def _keep(workspace: Workspace, identity: _Identity, glance: DatabaseGlance) -> None:
+    with _lock:
+        _kept[workspace.path] = _Known(identity, glance, time.monotonic())
+        _kept.move_to_end(workspace.path)
+        while len(_kept) > _MOST_KEPT:
+            _kept.popitem(last=False)
+
+
+def _identity(workspace: Workspace) -> _Identity:
+    """What changes as soon as a run begins or writes: its log is a new file, its rows are in the database."""
+    watched = (DATABASE_NAME, f"{DATABASE_NAME}.wal", "logs")
+    return (workspace.path, workspace.dialect, *(_stamp(workspace.folder / name) for name in watched))
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return ()
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)

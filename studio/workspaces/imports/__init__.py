@@ -1,0 +1,1 @@
+"""Imports: a prompt file, uploaded or from a workspace, becomes a version or a draft."""

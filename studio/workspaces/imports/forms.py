@@ -1,0 +1,93 @@
+"""What an import's pages send: a file, which set it shall go to, and the confirmation."""
+
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.core.files.uploadedfile import UploadedFile
+from django.template.defaultfilters import filesizeformat
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from studio.compare.forms import OpenedField
+from studio.editor.forms import MESSAGE_LENGTH
+from studio.prompts.forms import LineField
+from studio.prompts.models import Holds
+
+MOST_BYTES = 2 * 1024 * 1024
+"""Of a file: what the builder reads."""
+
+
+class TargetForm(forms.Form):
+    """The set that a file shall go to; none for a new one."""
+
+    set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Prompt set"))
+
+
+class UploadForm(TargetForm):
+    """A file from a person's own machine."""
+
+    file = forms.FileField(
+        label=gettext_lazy("File"),
+        widget=forms.ClearableFileInput(attrs={"accept": ".toml,.txt,text/plain"}),
+        error_messages={
+            "required": gettext_lazy("Choose a file first."),
+            "empty": gettext_lazy("The file is empty."),
+        },
+    )
+
+    def clean_file(self) -> "UploadedFile[bytes]":
+        """Small enough to be read."""
+        file: UploadedFile[bytes] = self.cleaned_data["file"]
+        if file.size is None or file.size > MOST_BYTES:
+            raise ValidationError(
+                _("The file is larger than %(most)s, so it is no prompt file.")
+                % {"most": filesizeformat(MOST_BYTES)}
+            )
+        return file
+
+
+class HeldFileField(forms.ChoiceField):
+    """Which of a workspace's files is meant; its prompt file where nobody says."""
+
+    def __init__(self) -> None:
+        super().__init__(choices=Holds, required=False, label=gettext_lazy("File"))
+
+
+class ImportViewForm(TargetForm):
+    """The query of an import's page: of which file, for which set, and what of it is unfolded."""
+
+    file = HeldFileField()
+
+    fill = forms.ChoiceField(
+        choices=[
+            ("latest", gettext_lazy("from the set's newest version")),
+            ("default", gettext_lazy("MixSeek's defaults, which a run takes for them")),
+        ],
+        required=False,
+        label=gettext_lazy("Templates that the file does not have"),
+    )
+    all = forms.BooleanField(required=False)
+    open = OpenedField(required=False)
+    rows = OpenedField(required=False)
+
+
+class ImportForm(forms.Form):
+    """The confirmation: what the person saw, and what shall become of it."""
+
+    sha256 = forms.RegexField(r"\A[0-9a-f]{64}\Z")
+    base = forms.IntegerField(min_value=0, max_value=10**9)
+    into = forms.ChoiceField(choices=[("version", "version"), ("draft", "draft")])
+    message = LineField(max_length=MESSAGE_LENGTH, required=False, label=gettext_lazy("Message"))
+    name = LineField(max_length=120, required=False, label=gettext_lazy("Name of the new set"))
+
+    def __init__(self, *args: Any, is_new: bool = False, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.fields["name"].required = is_new
+
+
+class AdoptForm(TargetForm):
+    """One click: the file that the person saw."""
+
+    file = HeldFileField()
+    sha256 = forms.RegexField(r"\A[0-9a-f]{64}\Z", label="sha256")

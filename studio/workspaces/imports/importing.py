@@ -1,0 +1,321 @@
+"""A prompt file becomes a version: what it would make of a set, then doing it or taking it to the editor."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Literal, get_args
+
+from django.contrib.auth.models import User
+from django.db import transaction
+
+from builder.template.variables import KINDS, field_name
+from studio.editor.forms import MOST_CHARACTERS
+from studio.editor.page import is_changed
+from studio.editor.sets import create_set
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
+from studio.preview.saving import Refused, keep_as_version, shortcomings
+from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
+from studio.prompts.findings import Finding
+from studio.prompts.first_texts import DEFAULTS
+from studio.prompts.models import (
+    SYSTEM_FIELD,
+    Holds,
+    NothingChanged,
+    Origin,
+    SystemText,
+    Templates,
+    TextKind,
+    Texts,
+    VersionConflict,
+    text_name,
+    user_prompts,
+)
+from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
+
+__all__ = [
+    "FILLINGS",
+    "AlreadyKept",
+    "FileChanged",
+    "Filling",
+    "NotWhole",
+    "NothingChanged",
+    "Proposal",
+    "Refused",
+    "Taken",
+    "VersionConflict",
+    "adopt",
+    "import_as_version",
+    "import_into_editor",
+    "keep_as_version",
+    "propose",
+]
+
+Filling = Literal["latest", "default"]
+"""Where a template comes from that the file does not have."""
+FILLINGS: tuple[Filling, ...] = get_args(Filling)
+
+_TWICE_WITHIN = timedelta(minutes=1)
+"""The same file as a new set of the same name, so soon: the button was pressed twice."""
+
+
+class FileChanged(Exception):
+    """The file is not the one that the person saw."""
+
+
+class AlreadyKept(Exception):
+    """The text is a version of the set already."""
+
+    def __init__(self, version: PromptVersion) -> None:
+        super().__init__(version)
+        self.version = version
+
+
+class NotWhole(Exception):
+    """The file cannot be taken over as it is: it is broken, or lacks one of the texts."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """Where one text comes from; ``line`` is the file's."""
+
+    kind: TextKind
+    source: Literal["file", "latest", "default"]
+    line: int | None = None
+
+    @property
+    def field(self) -> str:
+        return text_name(self.kind)
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a file would make of a set, before anybody agreed to it."""
+
+    file: IncomingFile
+    content: FileContent
+    prompt_set: PromptSet | None
+    """None where it would become a new set."""
+    latest: PromptVersion | None
+    taken: Sequence[Taken]
+    templates: Texts | None
+    """None where nothing could come in: the file is broken, or has no template at all."""
+    owner: User
+
+    @property
+    def base(self) -> int:
+        return self.prompt_set.revision if self.prompt_set else 0
+
+    @property
+    def dialect(self) -> str:
+        """Of a new set."""
+        return self.file.workspace.dialect if self.file.workspace else "mixseek"
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the newest version has this text already."""
+        return (
+            self.templates is not None and self.latest is not None and self.templates == self.latest.templates
+        )
+
+    @cached_property
+    def older(self) -> PromptVersion | None:
+        """An older version that has this text."""
+        if self.templates is None or self.prompt_set is None or self.is_same:
+            return None
+        return self.prompt_set.versions.filter(content_hash=self.templates.content_hash).first()
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What keeps it from being a version beside the file's own problems: it fails in a sample context.
+
+        Raises the jail's errors where that cannot be tried right now.
+        """
+        if self.templates is None or self.is_same or self.content.has_errors:
+            return []
+        target = self.prompt_set or PromptSet(dialect=self.dialect, holds=self.file.holds)
+        return shortcomings(target, self.templates, owner=self.owner)
+
+    @property
+    def can_be_saved(self) -> bool:
+        return (
+            self.templates is not None
+            and not self.is_same
+            and not self.content.has_errors
+            and not self.findings
+        )
+
+    @property
+    def can_be_edited(self) -> bool:
+        """Whether a draft can hold it."""
+        return self.templates is not None and all(
+            len(text) <= MOST_CHARACTERS and "\0" not in text for text in self.templates.parts.values()
+        )
+
+
+def propose(
+    file: IncomingFile, prompt_set: PromptSet | None, filling: Filling = "latest", *, owner: User
+) -> Proposal:
+    """Read a file with a set in view; nothing is stored."""
+    content = read_incoming(file, owner=owner)
+    latest = prompt_set.latest if prompt_set else None
+    if file.holds == Holds.SYSTEM:
+        return _whole(file, content, prompt_set, latest, owner)
+    if latest is None:
+        filling = "default"
+    taken = [
+        Taken(kind, "file", content.places.get(name)) if name in content.values else Taken(kind, filling)
+        for kind in KINDS
+        for name in [field_name(kind)]
+    ]
+    if not content.values:
+        return Proposal(file, content, prompt_set, latest, [], None, owner)
+    rest = user_prompts(latest.templates) if latest and filling == "latest" else DEFAULTS
+    templates = Templates(*(content.values.get(field_name(kind), rest.by_kind[kind]) for kind in KINDS))
+    return Proposal(file, content, prompt_set, latest, taken, templates, owner)
+
+
+def _whole(
+    file: IncomingFile,
+    content: FileContent,
+    prompt_set: PromptSet | None,
+    latest: PromptVersion | None,
+    owner: User,
+) -> Proposal:
+    """The file of a system prompt: nothing is left to be filled in."""
+    text = content.values.get(SYSTEM_FIELD)
+    taken = [] if text is None else [Taken("system", "file", content.places[SYSTEM_FIELD])]
+    texts = None if text is None else SystemText(text)
+    return Proposal(file, content, prompt_set, latest, taken, texts, owner)
+
+
+def import_as_version(
+    proposal: Proposal, *, base: int, name: str, message: str, at: datetime
+) -> PromptVersion:
+    """Make it the version after ``base``, or version 1 of a new set with that name.
+
+    Raises ``NotWhole``, ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors.
+    """
+    if proposal.templates is None:
+        raise NotWhole
+    if proposal.prompt_set is not None:
+        return keep_as_version(
+            proposal.prompt_set,
+            proposal.templates,
+            base=base,
+            message=message,
+            by=proposal.owner,
+            at=at,
+            origin=Origin.IMPORTED,
+            origin_note=proposal.file.origin_note,
+        )
+    blank = PromptSet(dialect=proposal.dialect, holds=proposal.file.holds)
+    if found := shortcomings(blank, proposal.templates, owner=proposal.owner):
+        raise Refused(found)
+    with _one_at_a_time(proposal.owner):
+        again = PromptVersion.objects.filter(
+            number=1,
+            author=proposal.owner,
+            content_hash=proposal.templates.content_hash,
+            origin_note=proposal.file.origin_note,
+            prompt_set__name=name,
+            prompt_set__created_at__gte=at - _TWICE_WITHIN,
+        ).select_related("prompt_set")
+        known: PromptVersion | None = again.first()
+        if known is not None:
+            return known
+        made = _new_set(proposal, name, at)
+        return made.save_version(
+            proposal.templates,
+            base=0,
+            message=message,
+            author=proposal.owner,
+            at=at,
+            origin=Origin.IMPORTED,
+            origin_note=proposal.file.origin_note,
+        )
+
+
+def import_into_editor(
+    proposal: Proposal, *, base: int, name: str, message: str, at: datetime
+) -> tuple[PromptSet, DraftCopy | None]:
+    """Make it the person's draft; beside a draft with changes it is put aside, for them to decide.
+
+    Raises ``NotWhole`` and ``VersionConflict``.
+    """
+    if proposal.templates is None or not proposal.can_be_edited:
+        raise NotWhole
+    if proposal.prompt_set is not None:
+        return _drafted(proposal, proposal.templates, proposal.prompt_set, base, message, at)
+    with _one_at_a_time(proposal.owner):
+        again = Draft.objects.filter(
+            person=proposal.owner,
+            base=0,
+            prompt_set__name=name,
+            prompt_set__created_at__gte=at - _TWICE_WITHIN,
+            **proposal.templates.columns,
+        ).select_related("prompt_set")
+        if (found := again.first()) is not None:
+            return found.prompt_set, None
+        made = _new_set(proposal, name, at)
+        return _drafted(proposal, proposal.templates, made, base, message, at)
+
+
+def _new_set(proposal: Proposal, name: str, at: datetime) -> PromptSet:
+    return create_set(name, tags=(), dialect=proposal.dialect, at=at, holds=proposal.file.holds)
+
+
+def _drafted(
+    proposal: Proposal, templates: Texts, prompt_set: PromptSet, base: int, message: str, at: datetime
+) -> tuple[PromptSet, DraftCopy | None]:
+    person = proposal.owner
+    if prompt_set.revision != base:
+        raise VersionConflict
+    draft = Draft.objects.of(prompt_set, person)
+    sent = SentDraft(templates, base, draft.revision if draft else 0, message)
+    if draft is not None and is_changed(draft, proposal.latest) and draft.templates != sent.templates:
+        return prompt_set, DraftCopy.objects.put_aside(
+            prompt_set, person, sent, reason=CopyReason.IMPORTED, at=at
+        )
+    try:
+        Draft.objects.keep(prompt_set, person, sent, at=at)
+    except DraftConflict as conflict:
+        return prompt_set, conflict.copy
+    return prompt_set, None
+
+
+@contextmanager
+def _one_at_a_time(person: User) -> Iterator[None]:
+    """A second click waits for the first, and then finds what that one made."""
+    with transaction.atomic():
+        User.objects.select_for_update().get(pk=person.pk)
+        yield
+
+
+def adopt(
+    file: IncomingFile, prompt_set: PromptSet, *, seen: str, message: str, by: User, at: datetime
+) -> PromptVersion:
+    """Take what stands in a workspace as the next version of a set, as it is.
+
+    ``seen`` is the SHA-256 of the file that the person saw. Raises ``FileChanged``, ``NotWhole``,
+    ``AlreadyKept``, ``VersionConflict``, ``Refused`` or the jail's errors; nothing is stored then.
+    """
+    if file.sha256 != seen:
+        raise FileChanged
+    proposal = propose(file, prompt_set, owner=by)
+    if proposal.templates is None or proposal.content.missing:
+        raise NotWhole
+    kept = prompt_set.versions.filter(content_hash=proposal.templates.content_hash).first()
+    if kept is not None:
+        raise AlreadyKept(kept)
+    return keep_as_version(
+        prompt_set,
+        proposal.templates,
+        base=prompt_set.revision,
+        message=message,
+        by=by,
+        at=at,
+        origin=Origin.ADOPTED,
+        origin_note=file.origin_note,
+    )

@@ -1,0 +1,124 @@
+"""What an import's page shows: the file beside the newest version of the chosen set."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from django.utils.translation import gettext as _
+
+from builder.jail import FileProblem
+from studio.compare.page import Panel
+from studio.compare.versions import View, template_diff
+from studio.models import PromptSet
+from studio.prompts.models import TextKind, text_name
+from studio.shell.problems import Problem
+from studio.workspaces.imports.importing import Proposal
+from studio.workspaces.imports.incoming import FileContent, IncomingFile, TemplateProblem, why_unreadable
+
+PROBLEMS_SHOWN = 100
+SETS_OFFERED = 500
+
+
+@dataclass(frozen=True)
+class SideName:
+    """What the head of a column says."""
+
+    title: str
+
+
+@dataclass(frozen=True)
+class ImportPage:
+    """The page before it is rendered."""
+
+    proposal: Proposal
+    view: View
+
+    @property
+    def file(self) -> IncomingFile:
+        return self.proposal.file
+
+    @property
+    def content(self) -> FileContent:
+        return self.proposal.content
+
+    @property
+    def prompt_set(self) -> PromptSet | None:
+        return self.proposal.prompt_set
+
+    @property
+    def old(self) -> SideName:
+        latest = self.proposal.latest
+        return SideName(f"v{latest.number}" if latest else "")
+
+    @property
+    def new(self) -> SideName:
+        return SideName(self.file.name.rpartition("/")[2])
+
+    @cached_property
+    def panels(self) -> list[Panel]:
+        """The texts beside those of the newest version; none for a set without one."""
+        if self.proposal.latest is None:
+            return []
+        found: list[Panel] = []
+        for kind in self.proposal.templates.parts if self.proposal.templates else ():
+            before = sum(each.shown.text.changes for each in found if each.shown.text)
+            found.append(self.panel(kind, before))
+        return [each for each in found if each is not None]
+
+    @property
+    def texts(self) -> list[tuple[TextKind, str, str]]:
+        """Kind, name and text of what would come in."""
+        found = self.proposal.templates.parts if self.proposal.templates else {}
+        return [(kind, text_name(kind), text) for kind, text in found.items()]
+
+    def panel(self, kind: TextKind, before: int = 0) -> Panel:
+        """One text."""
+        latest, templates = self.proposal.latest, self.proposal.templates
+        assert latest is not None and templates is not None
+        if kind not in templates.parts:
+            raise Problem(404, _("There are no such rows."))
+        return Panel(template_diff(latest.templates, templates, kind, self.view, before))
+
+    @property
+    def changes(self) -> int:
+        return sum(each.shown.text.changes for each in self.panels if each.shown.text)
+
+    @property
+    def problems(self) -> Sequence[TemplateProblem]:
+        return self.content.problems[:PROBLEMS_SHOWN]
+
+    @property
+    def more_problems(self) -> int:
+        return max(len(self.content.problems) - PROBLEMS_SHOWN, 0)
+
+    @property
+    def outside(self) -> Sequence[FileProblem]:
+        return self.content.outside[:PROBLEMS_SHOWN]
+
+    @property
+    def meant(self) -> bool:
+        """Whether one of the keys that stay outside looks like a slip of the hand."""
+        return any(each.advice() for each in self.content.outside)
+
+    @property
+    def next_number(self) -> int:
+        return self.proposal.base + 1
+
+    @property
+    def why_unreadable(self) -> str:
+        return why_unreadable(self.content)
+
+    @property
+    def more_outside(self) -> int:
+        return max(len(self.content.outside) - PROBLEMS_SHOWN, 0)
+
+    @cached_property
+    def offered(self) -> Sequence[PromptSet]:
+        """Sets to choose from, those changed last first; the chosen one is always there."""
+        sets = list(
+            PromptSet.objects.filter(archived=False, holds=self.file.holds).order_by("-changed_at", "pk")[
+                :SETS_OFFERED
+            ]
+        )
+        chosen = self.prompt_set
+        return sets if chosen is None or chosen in sets else [chosen, *sets]

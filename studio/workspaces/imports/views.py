@@ -1,0 +1,300 @@
+"""Imports: a file, uploaded or out of a workspace, looked at and then made a version."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from builder.errors import CoolingDown, JailError
+from studio.compare.versions import View
+from studio.editor.forms import read_or_refuse
+from studio.editor.sets import reason
+from studio.models import PromptSet, PromptVersion, Upload, Workspace
+from studio.prompts.models import Holds
+from studio.shell.people import person_of
+from studio.shell.problems import Problem
+from studio.shell.way_back import way_back
+from studio.workspaces.file_kinds import held_file
+from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
+from studio.workspaces.imports.importing import (
+    AlreadyKept,
+    FileChanged,
+    NothingChanged,
+    NotWhole,
+    Proposal,
+    Refused,
+    VersionConflict,
+    adopt,
+    import_as_version,
+    import_into_editor,
+    propose,
+)
+from studio.workspaces.imports.incoming import IncomingFile, NoFile, file_of, uploaded_file
+from studio.workspaces.imports.page import SETS_OFFERED, ImportPage
+from studio.workspaces.models import LABELLED
+
+Moved = str
+"""What changed between looking and confirming: the file or the set; empty where nothing did."""
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_import(request: HttpRequest) -> HttpResponse:
+    """Choose a file, of one's own or a workspace's."""
+    person = person_of(request)
+    if request.method != "POST":
+        target = read_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
+        return _upload_page(request, UploadForm(initial={"set": target}))
+    form = UploadForm(request.POST, request.FILES)
+    if not form.is_valid():
+        return _upload_page(request, form, status=422)
+    file = form.cleaned_data["file"]
+    kept = Upload.objects.keep(person, file.name, file.read(), at=timezone.now())
+    return redirect(_with_query(kept.get_absolute_url(), set=form.cleaned_data["set"]))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def upload_import(request: HttpRequest, number: int) -> HttpResponse:
+    """A file that was uploaded: what it would make of a set, and making it so."""
+    upload = get_object_or_404(Upload, pk=number, person=person_of(request))
+    slug = read_or_refuse(ImportViewForm(request.GET)).cleaned_data["set"]
+    file = uploaded_file(upload.name, bytes(upload.data), upload.at, _chosen(slug) if slug else None)
+    return _import(request, file, default=None)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
+    """The same for a workspace's own file, as it is now."""
+    workspace, view = _workspace(slug), read_or_refuse(ImportViewForm(request.GET)).cleaned_data
+    held = held_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else Holds.PROMPTS))
+    label = held.label_of(workspace)
+    try:
+        file = file_of(workspace, held.holds)
+    except NoFile as problem:
+        messages.error(request, str(problem))
+        return redirect(workspace)
+    except JailError as error:
+        raise _not_now(error) from error
+    return _import(request, file, default=label.prompt_set if label else None)
+
+
+@require_POST
+def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
+    """One click: the file in the workspace is the next version of the set that it follows."""
+    workspace, now = _workspace(slug), timezone.now()
+    clean = read_or_refuse(AdoptForm(request.POST)).cleaned_data
+    held = held_file(clean["file"] or Holds.PROMPTS)
+    label = held.label_of(workspace)
+    followed = label.prompt_set if label else None
+    which = held.holds if held.holds != Holds.PROMPTS else ""
+    prompt_set = _chosen(clean["set"]) if clean["set"] else followed
+    if prompt_set is None:
+        messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
+        return redirect(_with_query(reverse("workspace-import", args=[slug]), file=which))
+    look = _with_query(reverse("workspace-import", args=[slug]), file=which, set=prompt_set.slug)
+    if prompt_set.holds != held.holds:
+        return redirect(look)
+    try:
+        file = file_of(workspace, held.holds)
+        message = _("Adopt what was edited in %(workspace)s") % {"workspace": workspace.name}
+        version = adopt(
+            file, prompt_set, seen=clean["sha256"], message=message, by=person_of(request), at=now
+        )
+    except NoFile as problem:
+        messages.error(request, str(problem))
+        return redirect(workspace)
+    except FileChanged:
+        messages.warning(
+            request, _("The file changed since you looked, so nothing was adopted: this is what it says now.")
+        )
+        return redirect(look)
+    except NotWhole:
+        messages.warning(request, _("Not adopted as it is: look at what the file says first."))
+        return redirect(look)
+    except Refused as refused:
+        messages.error(request, _("Not adopted. %(why)s") % {"why": reason(refused)})
+        return redirect(look)
+    except VersionConflict:
+        messages.warning(request, _("Somebody saved a version at the same moment: look again, then adopt."))
+        return redirect(look)
+    except AlreadyKept as kept:
+        said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
+        messages.info(request, said % _names(workspace, kept.version))
+        return redirect(_back_or(request, kept.version.get_absolute_url()))
+    except JailError as error:
+        raise _not_now(error) from error
+    said = _("Adopted: what %(workspace)s holds is v%(number)d of «%(set)s» now.")
+    messages.success(request, said % _names(workspace, version))
+    return redirect(_back_or(request, version.get_absolute_url()))
+
+
+def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
+    return {"workspace": workspace.name, "number": version.number, "set": version.prompt_set.name}
+
+
+# --- one file ----------------------------------------------------------------------------
+
+
+def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | None) -> HttpResponse:
+    view = read_or_refuse(ImportViewForm(request.GET)).cleaned_data
+    prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
+    if prompt_set is not None and prompt_set.holds != file.holds:
+        said = _("«%(set)s» holds another kind of file than this one: choose another set, or make a new one.")
+        messages.warning(request, said % {"set": prompt_set.name})
+        prompt_set = None
+    try:
+        proposal = propose(file, prompt_set, view["fill"] or "latest", owner=person_of(request))
+        page = ImportPage(proposal, _view(view))
+        if view["rows"] and proposal.latest and proposal.templates:
+            return _rows(request, page, view)
+        if request.method == "POST":
+            return _confirmed(request, page)
+        return _page(request, page, _initial(page))
+    except JailError as error:
+        raise _not_now(error) from error
+
+
+def _rows(request: HttpRequest, page: ImportPage, view: dict[str, Any]) -> HttpResponse:
+    wanted = view["rows"][0]
+    panel = page.panel(wanted.kind)
+    stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+    return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
+
+
+def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
+    proposal = page.proposal
+    form = ImportForm(request.POST, is_new=proposal.prompt_set is None)
+    if not form.is_valid():
+        if set(form.errors) - {"name", "message"}:
+            read_or_refuse(form)
+        return _page(request, page, form, status=422)
+    clean = form.cleaned_data
+    if clean["sha256"] != proposal.file.sha256:
+        return _page(request, page, form, status=409, moved="file")
+    if clean["base"] != proposal.base:
+        return _page(request, page, form, status=409, moved="set")
+    make = _into_editor if clean["into"] == "draft" else _into_version
+    try:
+        return make(request, proposal, clean)
+    except VersionConflict:
+        # Between reading the set above and writing to it.
+        raise Problem(
+            409,
+            _("Somebody saved a version at the same moment, so nothing was imported."),
+            _("Go back and look at the comparison again."),
+        ) from None
+    except (NotWhole, Refused):
+        return _page(request, page, form, status=422)
+    except NothingChanged:
+        messages.info(request, _("Nothing changed: the newest version has this text already."))
+        return redirect(page.prompt_set or "prompt-list")
+
+
+def _into_version(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
+    version = import_as_version(
+        proposal,
+        base=clean["base"],
+        name=clean["name"],
+        message=clean["message"] or _message(proposal.file),
+        at=timezone.now(),
+    )
+    said = _("Imported as v%(number)d.") % {"number": version.number}
+    messages.success(request, said)
+    return redirect(version.prompt_set)
+
+
+def _into_editor(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
+    prompt_set, copy = import_into_editor(
+        proposal,
+        base=clean["base"],
+        name=clean["name"],
+        message=clean["message"] or _message(proposal.file),
+        at=timezone.now(),
+    )
+    if copy is not None:
+        messages.info(
+            request, _("You have an unsaved draft of this set: both texts are kept, choose between them.")
+        )
+        return redirect(_with_query(reverse("prompt-conflict", args=[prompt_set.slug]), copy=copy.pk))
+    messages.success(request, _("The file is your draft now: save it as a version when it is ready."))
+    return redirect("prompt-edit", prompt_set.slug)
+
+
+# --- pages -------------------------------------------------------------------------------
+
+
+def _page(
+    request: HttpRequest, page: ImportPage, form: ImportForm, *, status: int = 200, moved: Moved = ""
+) -> HttpResponse:
+    # Tried before the page is made: a template would take a jail that does not answer for a text without
+    # problems.
+    tried = page.proposal.findings
+    context = {
+        "page": page,
+        "proposal": page.proposal,
+        "prompt_set": page.prompt_set,
+        "form": form,
+        "view": read_or_refuse(ImportViewForm(request.GET)),
+        "findings": tried,
+        "moved": moved,
+    }
+    return render(request, "imports/page.html", context, status=status)
+
+
+def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
+    context = {
+        "form": form,
+        "sets": PromptSet.objects.filter(archived=False).order_by("-changed_at", "pk")[:SETS_OFFERED],
+        "workspaces": Workspace.objects.filter(archived=False),
+    }
+    return render(request, "imports/upload.html", context, status=status)
+
+
+def _initial(page: ImportPage) -> ImportForm:
+    file = page.file
+    name = file.workspace.name if file.workspace else file.name.rpartition(".")[0] or file.name
+    return ImportForm(initial={"message": _message(file), "name": name[:120]})
+
+
+def _message(file: IncomingFile) -> str:
+    if file.workspace is not None:
+        return _("Import from %(workspace)s") % {"workspace": file.workspace.name}
+    return _("Import of %(file)s") % {"file": file.name}
+
+
+def _view(clean: dict[str, Any]) -> View:
+    opened: dict[Any, list[range]] = {}
+    for each in clean["open"]:
+        opened.setdefault(each.kind, []).append(each.rows)
+    return View(unfold=clean["all"], opened=opened)
+
+
+def _workspace(slug: str) -> Workspace:
+    found: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    return found
+
+
+def _chosen(slug: str) -> PromptSet:
+    found: PromptSet = get_object_or_404(PromptSet, slug=slug)
+    return found
+
+
+def _not_now(error: JailError) -> Problem:
+    status = 429 if isinstance(error, CoolingDown) else 503
+    return Problem(status, reason(error))
+
+
+def _back_or(request: HttpRequest, otherwise: str) -> str:
+    """Where the person came from; a page of ours where nobody said."""
+    back = way_back(request)
+    return back if back != "/" else otherwise
+
+
+def _with_query(path: str, **values: object) -> str:
+    query = QueryDict(mutable=True)
+    query.update({name: str(value) for name, value in values.items() if value != ""})
+    return f"{path}?{query.urlencode()}" if query else path

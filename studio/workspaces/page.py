@@ -1,0 +1,92 @@
+"""What the page of one workspace shows: its prompt file, its database, its health, its newest runs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from django.utils.translation import gettext as _
+
+from builder.errors import LeaderboardError
+from builder.leaderboard import DATABASE_NAME
+from studio.models import Export, Workspace
+from studio.prompts.models import Holds
+from studio.runs.lists import Runs, read_runs
+from studio.shell.language import reader_language
+from studio.workspaces.exports.receipts import newest_of
+from studio.workspaces.file_kinds import FoundProblem
+from studio.workspaces.glance import DatabaseGlance, database_of
+from studio.workspaces.health import Health
+from studio.workspaces.roots import FolderRefused, require_allowed
+from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.stores import store_of
+
+NEWEST_RUNS = 10
+NEWEST_EXPORTS = 5
+PROBLEMS_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class WorkspacePage:
+    """The page before it is rendered."""
+
+    workspace: Workspace
+    state: PromptFileState
+    database: DatabaseGlance
+    health: Sequence[Health]
+    runs: Runs | None
+    """None where the folder is not looked at."""
+    exports: Sequence[Export]
+    system: PromptFileState | None = None
+    """The system prompt's file, where the workspace has to do with one."""
+
+    @property
+    def problems(self) -> Sequence[FoundProblem]:
+        """What is wrong with the templates; a file that cannot be read at all says so in its health."""
+        return self.state.errors[:PROBLEMS_SHOWN]
+
+
+def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
+    """Everything about one workspace; whatever is found on disk is shown, not raised."""
+    state, database = state_of(workspace), database_of(workspace, now)
+    system = state_of(workspace, Holds.SYSTEM)
+    return WorkspacePage(
+        workspace=workspace,
+        state=state,
+        database=database,
+        health=[*state.health, *_database_health(workspace, database)],
+        runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
+        exports=newest_of(workspace, NEWEST_EXPORTS, now),
+        system=system if system.is_of_use else None,
+    )
+
+
+def _is_allowed(workspace: Workspace) -> bool:
+    try:
+        require_allowed(workspace)
+    except FolderRefused:
+        return False
+    return True
+
+
+def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Health]:
+    if database.error is not None:
+        language = reader_language()
+        error = database.error
+        return [Health("warning", DATABASE_NAME, error.text(language), error.advice(language))]
+    if database.activity is None or not database.file.present:
+        return []
+    try:
+        gaps = [str(gap) for gap in store_of(workspace).gaps()]
+    except LeaderboardError:
+        return []
+    if not gaps:
+        return []
+    what = _("The database lacks %(gaps)s.") % {"gaps": ", ".join(gaps)}
+    return [
+        Health(
+            "warning",
+            DATABASE_NAME,
+            what,
+            _("What can be read is shown. A MixSeek of today makes what is missing with its next run."),
+        )
+    ]

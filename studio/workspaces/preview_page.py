@@ -1,0 +1,75 @@
+"""What the teams of one workspace would receive: its own file, in the dialect that its MixSeek speaks."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import User
+
+from builder.errors import CoolingDown, JailError
+from builder.template.variables import KINDS, PromptKind, field_name
+from studio.contexts.at_round import Situation, situation
+from studio.models import SampleContext, Workspace
+from studio.preview.examinations import examine
+from studio.prompts.findings import Finding
+from studio.workspaces.state import PromptFileState, state_of
+
+
+@dataclass(frozen=True)
+class PromptPanel:
+    """One prompt; without a text, the findings say why. Both are empty where the file lacks the template."""
+
+    kind: PromptKind
+    text: str | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def field(self) -> str:
+        return field_name(self.kind)
+
+
+@dataclass(frozen=True)
+class WorkspacePreview:
+    """The page before it is rendered."""
+
+    state: PromptFileState
+    situation: Situation
+    contexts: Sequence[SampleContext]
+    panels: tuple[PromptPanel, ...] = ()
+    refusal: JailError | None = None
+
+    @property
+    def status(self) -> int:
+        """The answer's status: an error in a template is no error of the request."""
+        if self.refusal is None:
+            return 200
+        return 429 if isinstance(self.refusal, CoolingDown) else 503
+
+
+def preview_of(workspace: Workspace, context: str, round_number: int | None, owner: User) -> WorkspacePreview:
+    """The three prompts of the workspace's file under a sample context, at one of its rounds."""
+    contexts = list(_contexts(workspace))
+    chosen = next((each for each in contexts if each.slug == context), contexts[0] if contexts else None)
+    seen, state = situation(chosen, round_number), state_of(workspace)
+    try:
+        panels = tuple(_panel(kind, state, seen, owner) for kind in KINDS) if state.content else ()
+    except JailError as refusal:
+        return WorkspacePreview(state, seen, contexts, refusal=refusal)
+    return WorkspacePreview(state, seen, contexts, panels)
+
+
+def _contexts(workspace: Workspace) -> Iterable[SampleContext]:
+    if workspace.label is None:
+        return SampleContext.objects.filter(prompt_set=None)
+    return SampleContext.objects.for_set(workspace.label.prompt_set)
+
+
+def _panel(kind: PromptKind, state: PromptFileState, seen: Situation, owner: User) -> PromptPanel:
+    text = state.content.values.get(field_name(kind)) if state.content else None
+    if text is None:
+        return PromptPanel(kind)
+    dialect = state.workspace.spoken
+    found = examine(kind, text, seen.values(kind, dialect), dialect, owner=str(owner.pk))
+    findings = [Finding.of_problem(kind, problem) for problem in found.errors]
+    if found.failure is not None:
+        findings.append(Finding.of_error(kind, found.failure))
+    return PromptPanel(kind, found.text, tuple(findings))

@@ -1,0 +1,67 @@
+"""Workspaces come onto the list, and back onto it."""
+
+import os
+from datetime import datetime
+from pathlib import Path
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from studio.models import Label, Workspace
+from studio.shell.slugs import free_slug
+
+
+class AlreadyRegistered(Exception):
+    """The folder is on the list, as ``workspace``."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__(_("This folder is registered already: %(name)s.") % {"name": workspace.name})
+        self.workspace = workspace
+
+
+def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: datetime) -> Workspace:
+    """Put an allowed folder on the list; one that was taken off comes back, with all that it had."""
+    while True:
+        if known := same_folder(folder):
+            return _bring_back(known, name, dialect, label)
+        slug = free_slug(Workspace.objects.all(), name or folder.name, "workspace")
+        try:
+            with transaction.atomic():
+                return Workspace.objects.create(
+                    slug=slug,
+                    name=name or folder.name,
+                    path=str(folder),
+                    dialect=dialect,
+                    label=label,
+                    created_at=at,
+                )
+        except IntegrityError:
+            # Somebody took the address or registered the folder a moment ago.
+            if not Workspace.objects.filter(slug=slug).exists() and same_folder(folder) is None:
+                raise
+
+
+def same_folder(folder: Path) -> Workspace | None:
+    """The workspace of that folder, also where it goes by another path (mounted twice, say)."""
+    try:
+        mine = os.lstat(folder)
+    except OSError:  # gone a moment ago
+        return None
+    for workspace in Workspace.objects.all():
+        if workspace.folder == folder:
+            return workspace
+        try:
+            found = os.lstat(workspace.path)
+        except OSError:
+            continue
+        if (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino):
+            return workspace
+    return None
+
+
+def _bring_back(workspace: Workspace, name: str, dialect: str, label: Label | None) -> Workspace:
+    back = Workspace.objects.filter(pk=workspace.pk, archived=True)
+    if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
+        raise AlreadyRegistered(workspace)
+    workspace.refresh_from_db()
+    return workspace

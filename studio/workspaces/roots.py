@@ -1,0 +1,140 @@
+"""Which folders may be workspaces: those below the roots that the operator allows, no link on the way."""
+
+import os
+import shlex
+import stat
+from pathlib import Path
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+
+from studio.models import Workspace
+from studio.shell.problems import Problem
+
+LONGEST_PATH = 1000
+"""Characters; as many as a workspace's row holds."""
+
+
+class FolderRefused(Problem):
+    """A folder that is neither read nor written; uncaught it is a page that says why."""
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(403, what, advice)
+
+
+class FolderMissing(FolderRefused):
+    """There is no such folder, or not any more."""
+
+
+def roots() -> list[Path]:
+    """The roots as they really lie: the operator may well have named a link."""
+    return [Path(os.path.realpath(root)) for root in settings.STUDIO_WORKSPACE_ROOTS]
+
+
+def allowed_folder(path_text: str) -> Path:
+    """The folder of that path, once it is sure that the studio may use it; else ``FolderRefused``."""
+    path = _absolute(path_text)
+    root, rest = _below_root(path)
+    folder = root
+    _require_folder(folder)
+    for part in rest.parts:
+        folder = folder / part
+        _require_folder(folder)
+    if not os.access(folder, os.R_OK | os.X_OK):
+        raise FolderRefused(
+            _("The studio may not look into %(folder)s.") % {"folder": folder},
+            _("Let the user that the studio runs as read the folder, then try again."),
+        )
+    return folder
+
+
+def require_allowed(workspace: Workspace) -> Path:
+    """A registered workspace's folder, looked at anew: it may have become a link or left the roots since."""
+    return allowed_folder(workspace.path)
+
+
+def root_of(folder: Path) -> Path:
+    """The root that an allowed folder lies below."""
+    return next((root for root in roots() if folder.is_relative_to(root)), folder)
+
+
+def is_below_roots(path: Path) -> bool:
+    """Whether the roots alone would allow the path; nothing is looked at."""
+    return any(path.is_relative_to(root) for root in roots())
+
+
+def is_text(path: str) -> bool:
+    """Whether the path is UTF-8: a folder may be called by any bytes, but no page or database takes them."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def operator_setting(folder: Path) -> str:
+    """What the operator sets so that the folder is allowed beside those that are already."""
+    value = os.pathsep.join(map(str, [*settings.STUDIO_WORKSPACE_ROOTS, folder]))
+    return f"STUDIO_WORKSPACE_ROOTS={shlex.quote(value)}"
+
+
+def _absolute(text: str) -> Path:
+    if not is_text(text):
+        raise FolderRefused(
+            _("The name of this folder is not written in UTF-8."),
+            _("Give the folder a name in UTF-8, then try again."),
+        )
+    if not text.startswith("/"):
+        raise FolderRefused(
+            _("%(path)s is not a full path.") % {"path": text or "«»"},
+            _("Write the whole path, beginning with a slash, as `pwd` prints it."),
+        )
+    if "\0" in text or len(text) > LONGEST_PATH:
+        raise FolderRefused(_("This is not the path of a folder."), _("Write the path as `pwd` prints it."))
+    if ".." in text.split("/"):
+        raise FolderRefused(
+            _("%(path)s goes up with `..`.") % {"path": text},
+            _("Write the whole path, beginning with a slash, as `pwd` prints it."),
+        )
+    # Not resolved: a link on the way is to be refused, not followed.
+    return Path("/" + os.path.normpath(text).lstrip("/"))
+
+
+def _below_root(path: Path) -> tuple[Path, Path]:
+    for named in settings.STUDIO_WORKSPACE_ROOTS:
+        real = Path(os.path.realpath(named))
+        for root in (named, real):
+            if path.is_relative_to(root):
+                return real, path.relative_to(root)
+    raise FolderRefused(
+        _("%(path)s is not below a folder that the studio may use (%(roots)s).")
+        % {"path": path, "roots": ", ".join(map(str, settings.STUDIO_WORKSPACE_ROOTS))},
+        _("Whoever runs this studio allows it with `%(setting)s` and starts the studio again.")
+        % {"setting": operator_setting(path)},
+    )
+
+
+def _require_folder(folder: Path) -> None:
+    try:
+        mode = os.lstat(folder).st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        raise FolderMissing(
+            _("The folder %(folder)s is not there.") % {"folder": folder},
+            _("Put it back, or correct the path."),
+        ) from None
+    except OSError as error:
+        raise FolderRefused(
+            _("%(folder)s cannot be looked at: %(reason)s")
+            % {"folder": folder, "reason": error.strerror or error},
+            _("Let the user that the studio runs as read the folder, then try again."),
+        ) from error
+    if stat.S_ISLNK(mode):
+        raise FolderRefused(
+            _("%(folder)s is a symbolic link, and the studio follows none.") % {"folder": folder},
+            _("Use the path that it leads to: %(target)s") % {"target": os.path.realpath(folder)},
+        )
+    if not stat.S_ISDIR(mode):
+        raise FolderRefused(
+            _("%(folder)s is not a folder.") % {"folder": folder},
+            _("Name the folder that holds `configs/` and `mixseek.db`."),
+        )

@@ -1,0 +1,73 @@
+"""The leaderboards of workspaces, kept open: opening a copy costs more than asking it."""
+
+import threading
+from collections import OrderedDict
+from pathlib import Path
+
+from django.conf import settings
+
+from builder.errors import LeaderboardError
+from builder.leaderboard import AggregationStore, Retries
+from builder.messages import message
+from builder.template.dialect import Dialect
+from studio.models import Workspace
+from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed
+
+NOT_ALLOWED = message("store-not-allowed", "{reason}", "{reason}", fix_en="{advice}", fix_ja="{advice}")
+
+_MOST = 32
+_WAITED_FOR_BYTES = 32 * 1024**2
+"""A changed database up to this size is copied in the time that nobody notices; larger ones are not waited
+for while there is an earlier copy to show."""
+
+_Key = tuple[str, Dialect, tuple[Path, ...]]
+_kept: OrderedDict[_Key, AggregationStore] = OrderedDict()
+_guard = threading.Lock()
+
+
+class NotAllowed(LeaderboardError):
+    """The workspace's folder is not, or not any more, one that the studio may look into."""
+
+
+def store_of(workspace: Workspace) -> AggregationStore:
+    """The workspace's store; the same object for every request, safe from several threads.
+
+    Raises ``NotAllowed`` where the folder has become a link or left the roots since it was registered.
+    """
+    try:
+        require_allowed(workspace)
+    except FolderMissing:
+        pass  # the store says what is missing, and is there when the folder is back
+    except FolderRefused as refusal:
+        raise NotAllowed(NOT_ALLOWED, reason=refusal.what, advice=refusal.advice) from refusal
+    key = (workspace.path, workspace.spoken, tuple(settings.STUDIO_WORKSPACE_ROOTS))
+    with _guard:
+        store = _kept.pop(key, None) or _opened(*key)
+        _kept[key] = store
+        evicted = [_kept.popitem(last=False)[1] for _ in range(len(_kept) - _MOST)]
+    # Outside the lock: ending a copy under way takes a moment. Questions being answered are answered.
+    for old in evicted:
+        old.close()
+    return store
+
+
+def close_all() -> None:
+    """Let go of every copy; the files stay for the next start."""
+    with _guard:
+        stores = [*_kept.values()]
+        _kept.clear()
+    for store in stores:
+        store.close()
+
+
+def _opened(path: str, dialect: Dialect, roots: tuple[Path, ...]) -> AggregationStore:
+    return AggregationStore(
+        Path(path),
+        dialect=dialect,
+        cache_folder=settings.STUDIO_DATA / "copies",
+        background_bytes=_WAITED_FOR_BYTES,
+        patience=settings.STUDIO_COPY_PATIENCE,
+        # A server that shares the folder may be at a large file: waiting for it costs no page anything.
+        retries=Retries(lock_wait=600.0),
+        roots=roots,
+    )

@@ -1,0 +1,147 @@
+"""Workspaces: the list, one of them, registering and changing them."""
+
+from typing import Any
+
+from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from studio.models import Workspace
+from studio.prompts.forms import ArchiveForm
+from studio.shell.forms import clean_or_refuse
+from studio.shell.live import take_marks
+from studio.shell.people import person_of
+from studio.workspaces.candidates import offered, scan
+from studio.workspaces.forms import (
+    NewWorkspaceForm,
+    NewWorkspaceQuery,
+    WorkspaceListForm,
+    WorkspacePreviewForm,
+    WorkspaceSettingsForm,
+)
+from studio.workspaces.glance import glances, mark_of, seconds_to_next
+from studio.workspaces.models import LABELLED
+from studio.workspaces.page import detail_page
+from studio.workspaces.preview_page import preview_of
+from studio.workspaces.registering import AlreadyRegistered, register
+
+
+@require_safe
+def workspace_list(request: HttpRequest) -> HttpResponse:
+    """Every registered workspace at a glance; those taken off the list apart."""
+    had = take_marks(request)
+    archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
+    workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
+    found = glances(workspaces, timezone.now())
+    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(found)
+    if part and mark in had:
+        return HttpResponse(status=204)  # htmx leaves the list alone
+    context = {
+        "glances": found,
+        "wait": seconds_to_next(found),
+        "mark": mark,
+        "archived": archived,
+        "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
+        "offer": None if archived else offered(workspaces),
+        "roots": settings.STUDIO_WORKSPACE_ROOTS,
+    }
+    return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_new(request: HttpRequest) -> HttpResponse:
+    """Register a folder: the one of $MIXSEEK_WORKSPACE, one that was found, or any other below the roots."""
+    if request.method == "POST":
+        form = NewWorkspaceForm(request.POST)
+        if form.is_valid():
+            try:
+                made = register(
+                    form.cleaned_data["path"],
+                    name=form.cleaned_data["name"],
+                    dialect=form.cleaned_data["dialect"],
+                    label=form.cleaned_data["label"],
+                    at=timezone.now(),
+                )
+            except AlreadyRegistered as known:
+                form.add_error("path", str(known))
+            else:
+                messages.success(request, _("%(name)s is on the list.") % {"name": made.name})
+                return redirect(made)
+    else:
+        form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
+    listed = list(Workspace.objects.filter(archived=False))
+    offer, paths = offered(listed), [each.path for each in listed]
+    context = {
+        "form": form,
+        "offer": offer,
+        # Whoever has named a folder looks for none.
+        "scan": None if form["path"].value() else scan([*paths, *([offer.folder] if offer else [])]),
+        "roots": settings.STUDIO_WORKSPACE_ROOTS,
+    }
+    return _form_page(request, "workspaces/new.html", context)
+
+
+@require_safe
+def workspace_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """One workspace: its prompt file beside the versions, its health, its newest runs and exports."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    return render(request, "workspaces/detail.html", {"page": detail_page(workspace, timezone.now())})
+
+
+@require_safe
+def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a run here would send, under a sample context."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    wanted = clean_or_refuse(WorkspacePreviewForm, request.GET)
+    page = preview_of(workspace, wanted["context"], wanted["round"], person_of(request))
+    return render(
+        request, "workspaces/preview.html", {"page": page, "workspace": workspace}, status=page.status
+    )
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name, dialect and the labels that are followed; the address stays, so that links go on working."""
+    workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    stored = {
+        "name": workspace.name,
+        "dialect": workspace.dialect,
+        "label": workspace.label_id,
+        "system_label": workspace.system_label_id,
+    }
+    form = WorkspaceSettingsForm(request.POST if request.method == "POST" else None, initial=stored)
+    if not form.is_valid():
+        return _form_page(request, "workspaces/settings.html", {"form": form, "workspace": workspace})
+    clean = form.cleaned_data
+    Workspace.objects.filter(pk=workspace.pk).update(
+        name=clean["name"],
+        dialect=clean["dialect"],
+        label=clean["label"],
+        system_label=clean["system_label"],
+    )
+    messages.success(request, _("The settings are saved."))
+    return redirect(workspace)
+
+
+@require_POST
+def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
+    """Take a workspace off the list, or put it back; the folder is left alone."""
+    archived = clean_or_refuse(ArchiveForm, request.POST)["archived"]
+    workspace = get_object_or_404(Workspace, slug=slug)
+    Workspace.objects.filter(pk=workspace.pk).update(archived=archived)
+    if archived:
+        messages.success(
+            request, _("%(name)s is off the list; its folder is as it was.") % {"name": workspace.name}
+        )
+        return redirect("workspace-list")
+    messages.success(request, _("Back in the list."))
+    return redirect(workspace)
+
+
+def _form_page(request: HttpRequest, template: str, context: dict[str, Any]) -> HttpResponse:
+    """A page with a form; 422 where what was sent does not do."""
+    return render(request, template, context, status=422 if request.method == "POST" else 200)

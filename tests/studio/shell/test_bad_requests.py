@@ -1,0 +1,125 @@
+"""Whatever is sent, the answer is never a 5xx: every address, thousands of requests that no page makes."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.http import HttpResponseBase
+from django.test import Client
+
+from studio.models import Draft, DraftCopy, PromptSet, Upload
+from studio.prompts.drafts import CopyReason
+from studio.shell.converters import StoredNameConverter
+from tests.studio import odd_workspace as odd
+from tests.studio.bad_requests import BadRequest, bad_requests
+from tests.studio.clock import NOW
+from tests.studio.editing import make_context, make_set, sent
+from tests.studio.workspaces.imports.incoming_files import make_workspace, toml
+
+RUNS = [StoredNameConverter().to_url(each) for each in (odd.EXECUTION, odd.OTHER_METRICS, odd.GOING_ON)]
+
+
+@pytest.fixture
+def known(person: User, tmp_path: Path, settings: Any) -> dict[str, list[str]]:
+    """A set, a context, a workspace, drafts, copies and files of this person and of another.
+
+    Their names and ids are drawn now and then.
+    """
+    settings.STUDIO_WORKSPACE_ROOTS = (tmp_path,)
+    data = toml().encode()
+    workspace = make_workspace(tmp_path / "set", data, slug="set")
+    odd.make_odd_workspace(tmp_path / "set")
+    other = User.objects.create_user("ken")
+    make_set(person)
+    make_context("start")
+    make_context("third", rounds=3)
+    prompt_set = PromptSet.objects.get()
+    copies = []
+    for who in (person, other):
+        Draft.objects.keep(prompt_set, who, sent("draft\n", tab=f"tab-{who.pk}"), at=NOW)
+        copies.append(
+            DraftCopy.objects.put_aside(prompt_set, who, sent("aside\n"), reason=CopyReason.OTHER_TAB, at=NOW)
+        )
+        Upload.objects.keep(who, "prompts.toml", data, at=NOW)
+    ids = [str(copy.pk) for copy in copies]
+    return {
+        "slug": ["set", "third", "start"],
+        "number": ["1", *ids],
+        "set": ["", "set"],
+        "sha256": [hashlib.sha256(data).hexdigest()],
+        "into": ["version", "draft"],
+        "fill": ["latest", "default"],
+        "path": [workspace.path],
+        "name": ["production", "set"],
+        "copy": ids,
+        "base": ["0", "1"],
+        "revision": ["0", "1", "2"],
+        "kind": ["team", "evaluator", "judgment"],
+        "context": ["", "start", "third"],
+        "round": ["1", "3"],
+        "old": ["1", "draft"],
+        "new": ["1", "draft"],
+        **{key: ["1", "draft"] for key in ("baseline", "versions", "row")},
+        "dialect": ["mixseek", "english"],
+        **dict.fromkeys(("execution", "first", "second"), RUNS),
+        "team": ["plain", "wild", "~", StoredNameConverter().to_url(odd.TEAM)],
+        "state": ["running", "completed"],
+        "order": ["mixseek", "contract"],
+        "page": ["1", "9"],
+        "of": ["rounds", "best"],
+        "by": ["teams", "runs"],
+        "do": ["look", ""],
+        "workspace": ["set"],
+        "format": ["csv", "json"],
+        "table": ["ranking", "scores", "rounds", "metrics", "runs", "teams", "bins", "groups", "replay"],
+        "version": ["1", "draft", "set/1", "set/draft"],
+    }
+
+
+def answers(client: Client, request: BadRequest) -> Iterator[HttpResponseBase]:
+    """The answer; one that names the method it wants gets the same in that."""
+    answer = _sent(client, request)
+    yield answer
+    if answer.status_code == 405:
+        method = answer["Allow"].split(", ")[-1]
+        yield _sent(client, replace(request, method=method))
+
+
+def _sent(client: Client, request: BadRequest) -> HttpResponseBase:
+    return client.generic(
+        request.method, request.path, request.content, request.content_type, headers=request.headers
+    )
+
+
+def statuses(client: Client, seed: int, count: int, known: dict[str, list[str]]) -> Counter[int]:
+    """How often each status was the answer; a 5xx is told with its request."""
+    found = Counter[int]()
+    person = User.objects.get(username="yuki")
+    for request in bad_requests(seed, count, known):
+        for answer in answers(client, request):
+            assert answer.status_code < 500, str(request)
+            found[answer.status_code] += 1
+        # Some of them sign out.
+        client.force_login(person)
+    return found
+
+
+def test_no_bad_request_is_answered_with_a_5xx(signed_in: Client, known: dict[str, list[str]]) -> None:
+    signed_in.raise_request_exception = False
+    found = statuses(signed_in, 1, 80, known)
+    assert {200, 302, 400, 404, 405} <= set(found)
+    other = Draft.objects.get(person__username="ken")
+    assert (other.team_user_prompt, other.revision) == ("draft\n", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 12))
+def test_nor_are_thousands_of_them(signed_in: Client, known: dict[str, list[str]], seed: int) -> None:
+    signed_in.raise_request_exception = False
+    statuses(signed_in, seed, 250, known)
+    assert Draft.objects.get(person__username="ken").team_user_prompt == "draft\n"
