@@ -25,7 +25,7 @@ from studio.models import PromptSet, SampleContext
 from studio.preview.budgets import Fill, fill_of
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 MOST_SITUATIONS = 300
 """Of one table; a set that has more shows its first contexts."""
@@ -250,17 +250,11 @@ class Table:
 
 _Prompts = dict[tuple[str, int], Given]
 
-_prompts: Kept[Given] = Kept(4_000_000)
+_prompts: SizedCache[Given] = SizedCache(4_000_000)
 """By characters: mostly the baseline's, which every row asks for."""
-_cells: Kept[tuple[Cell, ...]] = Kept(60_000)
+_cells: SizedCache[tuple[Cell, ...]] = SizedCache(60_000)
 """By cells: what has been compared once is not compared again."""
 _turns = threading.BoundedSemaphore(ROWS_AT_ONCE)
-
-
-def forget() -> None:
-    """Start anew."""
-    _prompts.clear()
-    _cells.clear()
 
 
 @contextmanager

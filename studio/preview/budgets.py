@@ -197,7 +197,7 @@ class _Moment:
 
 @lru_cache(maxsize=32)
 def _fitted(moment: _Moment, config: RoundPromptConfig, budget: int, model: str) -> FittedPrompt:
-    """Kept: it depends on the situation alone, not on what somebody writes in the template."""
+    """Cached: it depends on the situation alone, not on what somebody writes in the template."""
     at = moment.situation
     assert at.whole is not None
     seen = seen_at("team", at.whole, "", at.round)

@@ -12,7 +12,7 @@ from builder.template.variables import VARIABLES, PromptKind, Variable
 from studio.contexts.at_round import Situation, dialect_of, situations_of
 from studio.models import PromptSet, SampleContext
 from studio.shell.jail import pool
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 MOST_SITUATIONS = 1_000
 """That a template is tried in for its coverage; each context at each of its rounds is one."""
@@ -22,9 +22,9 @@ _AT_ONCE = 64
 Stamp = tuple[tuple[int, int], ...]
 """The contexts of a set and how often each was changed: other contexts, other answers."""
 
-_found: "Kept[Reached]" = Kept(2_000_000)
-_values: Kept[tuple[Values, ...]] = Kept(20_000_000)
-_unused: Kept[frozenset[str]] = Kept(2_000)
+_found: "SizedCache[Reached]" = SizedCache(2_000_000)
+_values: SizedCache[tuple[Values, ...]] = SizedCache(20_000_000)
+_unused: SizedCache[frozenset[str]] = SizedCache(2_000)
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def stamp_of(prompt_set: PromptSet) -> Stamp:
 def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     """The lines of the text that no sample context of the set reaches, in the jail's batch lane.
 
-    Kept for the same text and contexts. Raises ``JailError`` where the jail takes no jobs.
+    Cached for the same text and contexts. Raises ``JailError`` where the jail takes no jobs.
     """
     stamp, dialect = stamp_of(prompt_set), dialect_of(prompt_set)
     key = (kind, digest_of(text), dialect.name, stamp)
@@ -83,12 +83,6 @@ def unused(kind: PromptKind, text: str, dialect: Dialect) -> list[Variable]:
         names = pool().unused(kind, text, dialect)
         _unused.put(key, names, 1)
     return [variable for variable in VARIABLES[kind] if variable.name in names]
-
-
-def forget() -> None:
-    """Start anew."""
-    for kept in (_found, _values, _unused):
-        kept.clear()
 
 
 def digest_of(text: str) -> bytes:

@@ -6,12 +6,12 @@ from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import PromptKind
 from studio.shell.jail import pool
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 MOST_CHARACTERS = 4_000_000
 """Of all examinations with what they were made from. One of a tenth of that is rare, and made anew."""
 
-_kept: Kept[Examination] = Kept(MOST_CHARACTERS)
+_kept: SizedCache[Examination] = SizedCache(MOST_CHARACTERS)
 
 
 def examine(
@@ -26,8 +26,3 @@ def examine(
         size = len(text) + len(found.text or "") + sum(len(str(value)) for value in values.values())
         _kept.put(key, found, size)
     return found
-
-
-def forget() -> None:
-    """Start anew."""
-    _kept.clear()

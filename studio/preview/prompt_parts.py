@@ -102,5 +102,5 @@ def _without(free: list[tuple[int, int]], taken: list[Place]) -> list[tuple[int,
 
 @lru_cache(maxsize=64)
 def _size(text: str, model: str) -> int:
-    """Kept: while somebody writes, the values stay what they are."""
+    """Cached: while somebody writes, the values stay what they are."""
     return tokens.recount(text, model).tokens

@@ -199,7 +199,7 @@ class _Seen:
 
 @lru_cache(maxsize=32)
 def _values(seen: _Seen, kind: PromptKind, dialect: Dialect) -> Values:
-    """Kept, for the next pause is mostly in the same situation, and to write out a history takes long."""
+    """Cached, for the next pause is mostly in the same situation, and to write out a history takes long."""
     return seen.situation.values(kind, dialect)
 
 

@@ -20,7 +20,7 @@ from studio.models import PromptSet
 from studio.preview.examinations import examine
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 A_ROUND_LATER = timedelta(minutes=7, seconds=13)
 """Two rounds never have the same time: with the sample time in both, what is observed would go on past it."""
@@ -32,7 +32,7 @@ Name = Literal["task", "round"]
 LEVELS: Mapping[Name, Literal[1, 2]] = {"task": 1, "round": 2}
 """What has to be equal, and the classes of variables that are equal then."""
 
-_kept: Kept[Stability] = Kept(MOST_CHARACTERS)
+_kept: SizedCache[Stability] = SizedCache(MOST_CHARACTERS)
 
 
 class _Share:
@@ -136,7 +136,7 @@ def stability_of(
 ) -> StabilityView | None:
     """What is guaranteed, what is observed and what could be better; ``None`` for a text without a prompt.
 
-    Kept for the same text and values. Raises ``JailError`` where the jail takes no jobs.
+    Cached for the same text and values. Raises ``JailError`` where the jail takes no jobs.
     """
     found = guaranteed(prompt_set, kind, text, situation, owner)
     return found and replace(found, observed=_observed(prompt_set, kind, text, situation, owner))
@@ -163,11 +163,6 @@ def guaranteed(
         tuple(_prefix(name, level, found, text, counter) for name, level in LEVELS.items()),
         tuple(Hint(lint, text) for lint in found.lints),
     )
-
-
-def forget() -> None:
-    """Start anew."""
-    _kept.clear()
 
 
 def _prefix(name: Name, level: Literal[1, 2], found: Stability, template: str, counter: str) -> Prefix:

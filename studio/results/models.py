@@ -40,7 +40,7 @@ class Basis(models.TextChoices):
 class RunResult(models.Model):
     """An execution of a workspace: the version behind it and the figures that pages compare.
 
-    Kept, so that a run is examined once. One that no version explains is looked at again when there are
+    Cached, so that a run is examined once. One that no version explains is looked at again when there are
     versions newer than ``examined_up_to``; one that was not over, when it has gone on.
     """
 

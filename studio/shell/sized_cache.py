@@ -1,14 +1,24 @@
-"""Values worth keeping for a while in this process; what nobody asked for longest goes first."""
+"""A cache with a limit on its size, for values that can be worked out again; the least used go first."""
 
 import threading
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+from weakref import WeakSet
 
 Value = TypeVar("Value")
 
 
-class Kept(Generic[Value]):
+_all: WeakSet["SizedCache[Any]"] = WeakSet()
+
+
+def clear_all() -> None:
+    """Empty every cache of this process."""
+    for cache in list(_all):
+        cache.clear()
+
+
+class SizedCache(Generic[Value]):
     """A cache bounded by the sizes that its values are put in with. Safe from any thread."""
 
     def __init__(self, most: int) -> None:
@@ -16,6 +26,7 @@ class Kept(Generic[Value]):
         self._size = 0
         self._lock = threading.Lock()
         self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        _all.add(self)
 
     def get(self, key: Hashable) -> Value | None:
         with self._lock:

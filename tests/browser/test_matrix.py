@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 from playwright.sync_api import Browser, Page, Route, expect
 
-import studio.compare.matrix
+from studio.shell import sized_cache
 from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.patience import eventually
@@ -19,7 +19,7 @@ MATRIX = "/prompts/research-team/matrix/"
 @pytest.fixture(autouse=True)
 def forgotten(server: str) -> Iterator[None]:
     """The server runs in this process: what an earlier test saw is worked out again."""
-    studio.compare.matrix.forget()
+    sized_cache.clear_all()
     yield
 
 

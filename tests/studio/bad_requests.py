@@ -8,7 +8,9 @@ from random import Random
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from django.urls import URLPattern, get_resolver
+from django.urls import URLPattern
+
+from tests.studio.routes import every_route
 
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS")
 NUMBERS = (
@@ -91,7 +93,7 @@ class BadRequest:
 def bad_requests(seed: int, count: int, known: dict[str, list[str]]) -> Iterator[BadRequest]:
     """``known`` has values that exist: now and then one is drawn, so that more is reached."""
     random = Random(seed)
-    routes = [route for room in get_resolver().url_patterns for route in room.url_patterns]
+    routes = every_route()
     for number in range(count):
         pattern = routes[number % len(routes)]
         path = _path(random, pattern, known)

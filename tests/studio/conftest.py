@@ -12,15 +12,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
-import studio.editor.conflicts
-import studio.editor.page
-import studio.preview.examinations
-import studio.preview.saving
-import studio.prompts.system_text
-import studio.workspaces.exports.plan
 from builder.jail import JailPool
 from studio.models import Workspace
+from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
+from tests.studio.jail import UseJail
 from tests.studio.odd_workspace import make_odd_workspace
 
 
@@ -71,19 +67,24 @@ def odd_one(db: None, odd_folder: Path) -> Workspace:
     return Workspace.objects.create(slug="odd", name="<Odd>", path=str(odd_folder), created_at=NOW)
 
 
+@pytest.fixture(autouse=True)
+def nothing_kept() -> None:
+    """Each test begins with empty caches."""
+    sized_cache.clear_all()
+
+
 @pytest.fixture
-def own_jail(monkeypatch: pytest.MonkeyPatch) -> Iterator[JailPool]:
+def use_jail() -> Iterator[UseJail]:
+    """Hands the studio another jail until the test ends."""
+    before = jail.use(None)
+    jail.use(before)
+    yield jail.use
+    jail.use(before)
+
+
+@pytest.fixture
+def own_jail(use_jail: UseJail) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
     with JailPool(size=1, spares=1) as own:
-        users = (
-            studio.editor.conflicts,
-            studio.editor.page,
-            studio.preview.examinations,
-            studio.workspaces.exports.plan,
-            studio.preview.saving,
-            studio.prompts.system_text,
-        )
-        for module in users:
-            monkeypatch.setattr(module, "pool", lambda: own)
-        studio.preview.examinations.forget()
+        use_jail(own)
         yield own

@@ -19,7 +19,7 @@ from studio.shell.downloads import Table
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.shell.paging import Paging
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 TEAMS_PER_PAGE = 25
 MOST_COLUMNS = 24
@@ -219,13 +219,8 @@ class Replays:
         return [found[place] for place in range(len(rounds))]
 
 
-_kept: Kept[Cell] = Kept(50_000)
+_kept: SizedCache[Cell] = SizedCache(50_000)
 """What was compared once: a table that ended before its time goes on where it stopped."""
-
-
-def forget() -> None:
-    """Start anew."""
-    _kept.clear()
 
 
 def replays_of(

@@ -11,14 +11,14 @@ from studio.models import PromptSet, RoundResult
 from studio.preview.coverage import digest_of, stamp_of
 from studio.results.suggestions.real_rounds import RealRound, context_of, mark_of, runs_of
 from studio.shell.jail import pool
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 
 MOST_TRIED = 24
 """Real rounds, of the newest runs: each is made anew out of its database."""
 MOST_NAMED = 3
 _MOST_ROWS = 2_000
 
-_kept: "Kept[tuple[Reaching, ...]]" = Kept(1_000)
+_kept: "SizedCache[tuple[Reaching, ...]]" = SizedCache(1_000)
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,6 @@ def reaching_rounds(prompt_set: PromptSet, text: str, unreached: Sequence[int]) 
         left -= lines
     _kept.put(key, tuple(found), 1)
     return tuple(found)
-
-
-def forget() -> None:
-    """Start anew."""
-    _kept.clear()
 
 
 def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:

@@ -10,7 +10,7 @@ from studio.preview.coverage import stamp_of
 from studio.results.suggestions.real_rounds import RealRound, context_of, mark_of, runs_of
 from studio.results.suggestions.round_traits import TRAITS, Trait, standing_traits, traits_of
 from studio.results.suggestions.sample_gaps import Gap, Measure, Samples, What, in_order
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 from studio.workspaces.stores import store_of
 
 MOST_RUNS = 200
@@ -23,7 +23,7 @@ MOST_REBUILT = 12
 _Key = tuple[int, str, int]
 """Run, team and number of a round."""
 
-_kept: "Kept[FromRuns]" = Kept(1_000)
+_kept: "SizedCache[FromRuns]" = SizedCache(1_000)
 
 
 @dataclass(frozen=True)
@@ -56,11 +56,6 @@ def from_runs(prompt_set: PromptSet) -> FromRuns:
     if not found.unread:
         _kept.put(key, found, 1)
     return found
-
-
-def forget() -> None:
-    """Start anew."""
-    _kept.clear()
 
 
 class _Search:

@@ -17,6 +17,7 @@ from studio.models import Draft, PromptSet, SampleContext
 from studio.prompts.models import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEAM, TEXTS, make_context, make_set, sent
+from tests.studio.jail import UseJail
 
 COMPARE = "/prompts/set/compare/"
 LATE = "# Task\n{{ user_prompt }}\nRound {{ round_number }}{% if round_number > 2 %}, the last{% endif %}\n"
@@ -405,16 +406,12 @@ def test_a_round_that_the_context_does_not_have_is_its_last(prompt_set: PromptSe
 # --- when the jail does not take it ------------------------------------------------------
 
 
-def use(pool: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio.compare.rendered, "pool", lambda: pool)
-
-
 def test_with_the_jail_stopped_the_templates_are_shown(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     stopped = JailPool()
     stopped.close()
-    use(stopped, monkeypatch)
+    use_jail(stopped)
     page = get(signed_in, "1...2", status=503, rendered="on")
     assert "The workers that render templates are stopped" in page
     assert rows(page)[0] == ("changed", f"{MINUS}# <del>Task</del>", f"{PLUS}# <ins>Duty</ins>")
@@ -425,12 +422,12 @@ def test_with_the_jail_stopped_the_templates_are_shown(
 
 @pytest.mark.slow
 def test_who_was_stopped_twice_waits_but_sees_the_templates(
-    prompt_set: PromptSet, person: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, person: User, signed_in: Client, use_jail: UseJail
 ) -> None:
     texts = Templates(*(f"{text}{SLOW}" for text in vars(TEXTS).values()))
     Draft.objects.keep(prompt_set, person, sent(base=3, templates=texts), at=NOW)
     with JailPool(size=1, spares=1, limits=Limits(time=0.2, cool_down=30.0)) as pool:
-        use(pool, monkeypatch)
+        use_jail(pool)
         page = get(signed_in, "3...draft", status=429, rendered="on")
     assert "Stopped at the time limit" in page and "30 s" in page and "judgment_user_prompt" in page
 

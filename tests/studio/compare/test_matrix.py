@@ -21,21 +21,15 @@ from builder.jail.refusals import BUSY
 from builder.template.dialect import MIXSEEK
 from studio.compare.matrix import Cell, Column, Group, Table, columns_of
 from studio.models import Draft, Label, PromptSet, SampleContext
-from studio.shell.sized_cache import Kept
+from studio.shell.sized_cache import SizedCache
 from tests.studio.clock import NOW
 from tests.studio.editing import TEAM, TEXTS, make_context, make_set, sent
+from tests.studio.jail import UseJail
 
 MATRIX = "/prompts/set/matrix/"
 LATE = TEAM.rstrip("\n") + "{% if round_number > 2 %}, the last one\nnew line{% endif %}\n"
 FAILS_LATE = TEAM.rstrip("\n") + "{% if round_number > 1 %}{{ 1 // 0 }}{% endif %}\n"
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
-
-
-@pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """No test knows what another one worked out."""
-    studio.compare.matrix.forget()
-    yield
 
 
 @pytest.fixture
@@ -256,8 +250,8 @@ def one_jail() -> Iterator[Counted]:
 
 
 @pytest.fixture
-def jail(one_jail: Counted, monkeypatch: pytest.MonkeyPatch) -> Counted:
-    monkeypatch.setattr(studio.compare.matrix, "pool", lambda: one_jail)
+def jail(one_jail: Counted, use_jail: UseJail) -> Counted:
+    use_jail(one_jail)
     one_jail.rendered, one_jail.refuses = 0, False
     return one_jail
 
@@ -320,11 +314,11 @@ def test_a_row_without_time_goes_on_the_next_time(
 
 @pytest.mark.slow
 def test_a_template_without_end_is_not_tried_in_every_situation(
-    prompt_set: PromptSet, person: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, person: User, signed_in: Client, use_jail: UseJail
 ) -> None:
     save(prompt_set, person, SLOW)
     with Counted(size=1, spares=0, batch_size=1, limits=Limits(time=0.1)) as jail:
-        monkeypatch.setattr(studio.compare.matrix, "pool", lambda: jail)
+        use_jail(jail)
         row = get(signed_in, baseline="1", row="5", all="on")
         assert jail.rendered < 8
     found = cells(row, "5")
@@ -372,7 +366,7 @@ def test_the_worst_round_stands_for_its_context() -> None:
 
 
 def test_what_is_kept_is_bounded() -> None:
-    kept: Kept[str] = Kept(100)
+    kept: SizedCache[str] = SizedCache(100)
     kept.put("large", "x", 11)
     assert kept.get("large") is None
     for number in range(20):

@@ -11,12 +11,12 @@ from django.test.utils import CaptureQueriesContext
 from builder.jail import JailPool
 from builder.template.defaults import DEFAULT_TEMPLATES
 from studio.models import Draft, Label, PromptSet, PromptVersion, SampleContext, Tag
-from studio.preview import saving
 from studio.prompts import views as prompts
 from studio.prompts.models import Origin
 from studio.shell.slugs import free_slug
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_context, make_set
+from tests.studio.jail import UseJail
 
 NEW = "/prompts/new/"
 
@@ -87,12 +87,10 @@ def test_what_does_not_do_is_said_beside_the_field(
     assert not PromptSet.objects.exists() and not Tag.objects.exists()
 
 
-def test_without_the_jail_a_new_set_says_why_it_has_no_version(
-    signed_in: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_jail_a_new_set_says_why_it_has_no_version(signed_in: Client, use_jail: UseJail) -> None:
     closed = JailPool()
     closed.close()
-    monkeypatch.setattr(saving, "pool", lambda: closed)
+    use_jail(closed)
     page = signed_in.post(NEW, form(), follow=True).content.decode()
     assert PromptSet.objects.get().revision == 0
     assert "The set is there, without a version" in page

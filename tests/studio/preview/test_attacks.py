@@ -7,13 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-import studio.preview.examinations
-import studio.preview.saving
 from builder.jail import JailPool, Limits
 from studio.models import Draft, PromptSet, PromptVersion
 from tests.builder.attacks import ATTACKS, HARMLESS
 from tests.builder.jail.attacks import GREEDY
 from tests.studio.editing import HTMX, PREVIEW, SAVE, fields, make_context, make_set
+from tests.studio.jail import UseJail
 
 QUICK = ("a text times a number", "much output")
 
@@ -34,10 +33,8 @@ def jail() -> Iterator[JailPool]:
 
 
 @pytest.fixture(autouse=True)
-def only_this_jail(jail: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (studio.preview.examinations, studio.preview.saving):
-        monkeypatch.setattr(module, "pool", lambda: jail)
-    studio.preview.examinations.forget()
+def only_this_jail(jail: JailPool, use_jail: UseJail) -> None:
+    use_jail(jail)
 
 
 def somebody(name: str) -> Client:

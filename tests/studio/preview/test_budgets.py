@@ -13,7 +13,6 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-import studio.compare.matrix
 from builder.cache.tokens import TokenCount, count
 from builder.contract.round_context import round_context_of
 from builder.contract.round_prompt import Kept, PlainTextPromptBuilder, RoundPromptConfig
@@ -339,7 +338,6 @@ def test_a_preview_asks_the_database_no_more_than_before(
 @pytest.fixture
 def forgotten() -> Iterator[None]:
     """No test knows what another one worked out."""
-    studio.compare.matrix.forget()
     yield
 
 

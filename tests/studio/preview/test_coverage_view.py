@@ -11,14 +11,10 @@ import studio.results.suggestions.views
 from builder.jail import JailPool, Limits
 from studio.models import PromptSet, SampleContext
 from tests.studio.editing import make_context, make_set
+from tests.studio.jail import UseJail
 
 ADDRESS = "/prompts/set/coverage/"
 TEXT = "{{ user_prompt }}\n{% if round_number > 3 %}\nlate\n{% endif %}\n"
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> None:
-    studio.preview.coverage.forget()
 
 
 @pytest.fixture
@@ -61,22 +57,22 @@ def test_of_a_text_with_errors_nothing_is_known(signed_in: Client, prompt_set: P
 
 @pytest.mark.slow
 def test_a_text_that_meets_a_limit_is_tried_once(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     with JailPool(size=1, spares=0, limits=Limits(time=0.3), batch_size=1) as own:
-        monkeypatch.setattr("studio.preview.coverage.pool", lambda: own)
+        use_jail(own)
         slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}" + TEXT
         assert ask(signed_in, slow) == {"kind": "team", "known": False, "unreached": []}
         assert own.stats().jobs == 1
 
 
 def test_the_same_text_and_contexts_ask_the_jail_once(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     found = ask(signed_in)
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.preview.coverage.pool", lambda: stopped)
+    use_jail(stopped)
     assert ask(signed_in) == found
     assert signed_in.post(ADDRESS, {"kind": "team", "team_user_prompt": "other"}).status_code == 204
 

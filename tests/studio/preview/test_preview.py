@@ -18,6 +18,7 @@ from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleCont
 from studio.prompts.models import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
+from tests.studio.jail import UseJail
 
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
 
@@ -279,17 +280,10 @@ def test_a_plain_tab_button_shows_the_other_template_and_loses_nothing(
 # --- when the jail does not take it ------------------------------------------------------
 
 
-def use(pool: JailPool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(studio.preview.examinations, "pool", lambda: pool)
-    studio.preview.examinations.forget()
-
-
-def test_a_stopped_jail_is_said_calmly(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_stopped_jail_is_said_calmly(prompt_set: PromptSet, signed_in: Client, use_jail: UseJail) -> None:
     stopped = JailPool()
     stopped.close()
-    use(stopped, monkeypatch)
+    use_jail(stopped)
     answer = signed_in.post(PREVIEW, fields(context="third"), headers=HTMX)
     page = answer.content.decode()
     assert answer.status_code == 503 and 'id="preview"' in page and problems(page) == []
@@ -299,10 +293,10 @@ def test_a_stopped_jail_is_said_calmly(
 
 @pytest.mark.slow
 def test_who_was_stopped_twice_is_told_how_long_to_wait(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     with JailPool(size=1, spares=1, limits=Limits(time=0.2, cool_down=30.0)) as pool:
-        use(pool, monkeypatch)
+        use_jail(pool)
         for _ in range(2):
             ask(signed_in, team="a\n" + SLOW)
         answer = signed_in.post(PREVIEW, fields(context="third"), headers=HTMX)
@@ -311,13 +305,13 @@ def test_who_was_stopped_twice_is_told_how_long_to_wait(
 
 
 def test_an_answer_that_a_newer_one_replaced_changes_nothing(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     class Busy(JailPool):
         def examine(self, *args: Any, **more: Any) -> Any:
             raise Superseded("jail-superseded")
 
-    use(Busy(), monkeypatch)
+    use_jail(Busy())
     answer = signed_in.post(PREVIEW, fields(context="third"), headers=HTMX)
     assert (answer.status_code, answer.content) == (204, b"")
     assert signed_in.post(PREVIEW, fields(context="third")).status_code == 200
@@ -332,11 +326,10 @@ def test_a_newer_preview_of_the_same_tab_takes_the_place_of_one_that_waits(
 
 @pytest.mark.slow
 def test_the_saved_side_is_rendered_once_for_many_previews(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     with JailPool(size=1, spares=1) as pool:
-        use(pool, monkeypatch)
-        studio.preview.examinations.forget()
+        use_jail(pool)
         for number in range(5):
             ask(signed_in, team=f"{TEAM}{number}\n")
         assert pool.stats().jobs == 6

@@ -13,6 +13,7 @@ from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.saving import shortcomings
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, SAVE, TEAM, TEXTS, fields, make_context, make_set, sent
+from tests.studio.jail import UseJail
 
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
 
@@ -132,10 +133,10 @@ def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
 
 @pytest.mark.slow
 def test_a_limit_met_by_the_check_itself_is_a_finding(
-    prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, person: User, use_jail: UseJail
 ) -> None:
     with JailPool(size=1, spares=0, limits=Limits(input=1000)) as tiny:
-        monkeypatch.setattr(studio.preview.saving, "pool", lambda: tiny)
+        use_jail(tiny)
         (found,) = shortcomings(prompt_set, replace(TEXTS, evaluator_user_prompt="x\n" * 999), owner=person)
     assert (found.kind, found.code) == ("evaluator", "jail-input")
 
@@ -154,12 +155,11 @@ def test_a_studio_too_busy_for_the_whole_trial_does_not_blame_the_text(
 
 
 def test_with_the_jail_stopped_nothing_is_saved_and_the_draft_is_kept(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     stopped = JailPool()
     stopped.close()
-    for module in (studio.preview.saving, studio.preview.examinations):
-        monkeypatch.setattr(module, "pool", lambda: stopped)
+    use_jail(stopped)
     answer = signed_in.post(SAVE, fields(team="changed\n", message="m"))
     page = answer.content.decode()
     assert answer.status_code == 503 and PromptVersion.objects.count() == 1

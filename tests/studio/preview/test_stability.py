@@ -15,16 +15,12 @@ from studio.prompts.drafts import CopyReason
 from studio.prompts.models import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, TEAM, TEXTS, fields, make_context, make_set
+from tests.studio.jail import UseJail
 
 ADDRESS = "/prompts/set/stability/"
 TAKE = "/prompts/set/stability/take/"
 CLOCK = "Now: {{ current_datetime }}\n# Task\n{{ user_prompt }}\nAnswer in Japanese.\n"
 """A value of each call stands before all that stays the same."""
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> None:
-    studio.preview.stability.forget()
 
 
 @pytest.fixture
@@ -123,12 +119,12 @@ def test_of_a_text_without_a_prompt_nothing_is_known(
 
 
 def test_the_same_text_asks_the_jail_once_and_another_waits_while_it_is_off(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     found = ask(signed_in, TEAM)
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.preview.stability.pool", lambda: stopped)
+    use_jail(stopped)
     assert ask(signed_in, TEAM) == found
     sent = {"kind": "team", "team_user_prompt": "other", "context": "third"}
     assert signed_in.post(ADDRESS, sent, headers=HTMX).status_code == 204
@@ -209,13 +205,12 @@ def test_beside_the_text_of_another_tab_both_are_kept(signed_in: Client, prompt_
 
 
 def test_without_the_jail_nothing_is_taken_and_nothing_lost(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     key = order(signed_in, CLOCK)
-    studio.preview.stability.forget()
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.preview.stability.pool", lambda: stopped)
+    use_jail(stopped)
     answer = signed_in.post(TAKE, fields(team=CLOCK, take=key, kind="team", context="third"))
     assert answer.status_code == 503 and b"Not reordered just now, but your draft is kept." in answer.content
     assert Draft.objects.get().team_user_prompt == CLOCK
@@ -273,11 +268,11 @@ def test_a_draft_without_a_prompt_has_no_beginning(signed_in: Client, two_versio
 
 
 def test_without_the_jail_a_table_says_so(
-    signed_in: Client, two_versions: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, two_versions: PromptSet, use_jail: UseJail
 ) -> None:
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.preview.stability.pool", lambda: stopped)
+    use_jail(stopped)
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2")
     assert page.status_code == 200 and b"Not known just now" in page.content
 

@@ -8,10 +8,10 @@ from django.test import Client
 
 from builder.jail import JailPool
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.preview import saving
 from studio.prompts.models import Origin, Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_set, sent
+from tests.studio.jail import UseJail
 
 RESTORE = "/prompts/set/versions/1/restore/"
 
@@ -73,11 +73,11 @@ def test_an_old_text_with_errors_is_not_restored_and_the_page_says_which(
 
 
 def test_without_the_jail_nothing_is_restored(
-    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    prompt_set: PromptSet, signed_in: Client, use_jail: UseJail
 ) -> None:
     closed = JailPool()
     closed.close()
-    monkeypatch.setattr(saving, "pool", lambda: closed)
+    use_jail(closed)
     assert signed_in.post(RESTORE, {"base": 2}).status_code == 503
     assert PromptVersion.objects.count() == 2
 

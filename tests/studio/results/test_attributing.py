@@ -24,6 +24,7 @@ from studio.prompts.models import Templates
 from studio.results.attribution import Examined, attribute_workspace
 from studio.results.attribution_page import attribution_of, briefs_of
 from studio.results.models import Basis, Found, is_id
+from tests.studio.jail import UseJail
 from tests.studio.workspaces.prompt_files import write
 
 BEGUN = timezone.now() - timedelta(days=2)
@@ -258,13 +259,13 @@ def test_with_the_jail_stopped_nothing_is_kept_and_the_reason_is_told(
     workspace: Workspace,
     prompt_set: PromptSet,
     person: User,
-    monkeypatch: pytest.MonkeyPatch,
+    use_jail: UseJail,
 ) -> None:
     saved(prompt_set, person, PLAIN)
     play(workspace, PLAIN)
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.results.attribution.pool", lambda: stopped)
+    use_jail(stopped)
     result = attribute_workspace(workspace, timezone.now())
     assert result.problem is not None and not RunResult.objects.exists()
 

@@ -6,12 +6,13 @@ from uuid import UUID
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.urls import URLPattern, get_resolver, reverse
+from django.urls import reverse
 from django.urls.converters import UUIDConverter
 from django.utils import timezone
 
 from studio.models import SignInLink
 from studio.shell.signin import FAILURE_WINDOW, LINK_LIFETIME, SignInAttempt, issue_link_token
+from tests.studio.routes import every_route
 
 OPEN = {"signin", "signin-link", "healthz", "language", "theme"}
 
@@ -132,12 +133,11 @@ def test_a_form_without_its_token_is_refused_with_help(person: User) -> None:
 
 
 def addresses() -> list[tuple[str, str]]:
-    patterns = [each for each in get_resolver().url_patterns if isinstance(each, URLPattern)]
     return [
-        (str(each.name), reverse(each.name, kwargs={name: _some(kind) for name, kind in kinds.items()}))
-        for each in patterns
-        for kinds in [each.pattern.converters]
-        if each.name
+        (str(route.name), reverse(route.name, kwargs={name: _some(kind) for name, kind in kinds.items()}))
+        for route in every_route()
+        for kinds in [route.pattern.converters]
+        if route.name
     ]
 
 

@@ -16,6 +16,7 @@ from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspaces.state import PromptFileState, state_of, states_of
 from tests.studio.clock import NOW
+from tests.studio.jail import UseJail
 from tests.studio.workspaces.exports.confirming import make_set, templates
 from tests.studio.workspaces.prompt_files import note_export, write
 
@@ -347,11 +348,11 @@ def test_many_workspaces_cost_as_many_queries_as_one(
 
 @pytest.mark.slow
 def test_a_file_that_stayed_is_read_once_and_one_that_changed_anew(
-    workspace: Workspace, own_jail: JailPool, monkeypatch: pytest.MonkeyPatch
+    workspace: Workspace, own_jail: JailPool, monkeypatch: pytest.MonkeyPatch, use_jail: UseJail
 ) -> None:
     write(workspace, templates("two"))
     monkeypatch.setattr(studio.workspaces.files, "_UNSETTLED_NS", -1)
-    monkeypatch.setattr(studio.workspaces.files, "pool", lambda: own_jail)
+    use_jail(own_jail)
 
     def jobs() -> int:
         return own_jail.stats().jobs
@@ -363,11 +364,11 @@ def test_a_file_that_stayed_is_read_once_and_one_that_changed_anew(
     assert (read(workspace).kind, jobs()) == ("behind", first + 1)
 
 
-def test_without_a_jail_nothing_is_claimed(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_jail_nothing_is_claimed(workspace: Workspace, use_jail: UseJail) -> None:
     write(workspace, templates("two"))
     closed = JailPool(size=0, spares=0)
     closed.close()
-    monkeypatch.setattr(studio.workspaces.files, "pool", lambda: closed)
+    use_jail(closed)
     state = read(workspace)
     assert (state.kind, state.version, state.in_step) == ("unchecked", None, False)
     assert state.health[0].severity == "error"

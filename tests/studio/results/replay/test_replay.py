@@ -18,6 +18,7 @@ from studio.prompts.drafts import SentDraft
 from studio.prompts.models import Templates
 from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
+from tests.studio.jail import UseJail
 from tests.studio.traced_runs import DATED, SHIPPED, TASK, TracedRuns, examine, make_traced_runs, register
 
 
@@ -220,10 +221,13 @@ def test_rounds_of_odd_names_and_rows_are_replayed_or_say_why_not(
 
 
 def test_a_table_ends_in_time_and_says_what_was_not_tried(
-    traced: TracedRuns, workspace: Workspace, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    traced: TracedRuns,
+    workspace: Workspace,
+    signed_in: Client,
+    monkeypatch: pytest.MonkeyPatch,
+    use_jail: UseJail,
 ) -> None:
     run = traced.ids["shipped"]
-    studio.results.replay.run_page.forget()
     monkeypatch.setattr(studio.results.replay.run_page, "TABLE_SECONDS", -1.0)
     assert "4 not tried" in read(signed_in, whole(run, "?version=set/3"))
     monkeypatch.setattr(studio.results.replay.run_page, "TEAMS_PER_PAGE", 1)
@@ -231,10 +235,10 @@ def test_a_table_ends_in_time_and_says_what_was_not_tried(
     monkeypatch.undo()
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr(studio.results.replay.run_page, "pool", lambda: stopped)
+    before = use_jail(stopped)
     assert "4 not tried" in read(signed_in, whole(run, "?version=set/3"), 503)
     # What was compared once stays.
-    monkeypatch.undo()
+    use_jail(before)
     read(signed_in, whole(run, "?version=set/3"))
     monkeypatch.setattr(studio.results.replay.run_page, "TABLE_SECONDS", -1.0)
     assert "4 of 4 prompts are the same" in read(signed_in, whole(run, "?version=set/3"))

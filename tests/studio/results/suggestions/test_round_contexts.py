@@ -19,6 +19,7 @@ from studio.shell.jail import pool
 from studio.workspaces.stores import store_of
 from tests.studio import odd_workspace as odd
 from tests.studio.clock import NOW
+from tests.studio.jail import UseJail
 
 
 def address(workspace: str, execution: str, team: str, number: int) -> str:
@@ -177,14 +178,13 @@ def test_odd_rows_become_contexts_or_are_refused_with_a_sentence(
 
 
 def test_without_the_jail_the_page_says_so(
-    store: AggregationStore, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+    store: AggregationStore, signed_in: Client, use_jail: UseJail
 ) -> None:
     from builder.jail import JailPool
-    from studio.results.replay import rebuilt as rebuilt_rounds
 
     closed = JailPool(size=1)
     closed.close()
-    monkeypatch.setattr(rebuilt_rounds, "pool", lambda: closed)
+    use_jail(closed)
     url = address("research", run_in(store, "completed").execution_id, "team-001", 2)
     page = signed_in.get(url).content.decode()
     assert "could not be tried just now" in page and "Save as a sample context" in page

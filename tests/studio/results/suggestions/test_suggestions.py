@@ -10,9 +10,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-import studio.preview.coverage
-import studio.results.suggestions.reaching
-import studio.results.suggestions.rounds
 from builder.jail import JailPool
 from builder.simulation import Run, simulate
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
@@ -25,6 +22,7 @@ from studio.results.suggestions.sample_gaps import Gap, Samples
 from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.editing import fields, make_context, make_set
+from tests.studio.jail import UseJail
 
 BEGUN = datetime(2026, 4, 1, 9, tzinfo=UTC)
 PAGE = "/prompts/set/suggestions/"
@@ -34,13 +32,6 @@ BRANCHES = Templates(
     "{{ submission_history }}\n",
 )
 COUNTS = {"HX-Request": "true", "HX-Target": "suggestion-counts"}
-
-
-@pytest.fixture(autouse=True)
-def _fresh() -> None:
-    studio.preview.coverage.forget()
-    studio.results.suggestions.rounds.forget()
-    studio.results.suggestions.reaching.forget()
 
 
 @pytest.fixture
@@ -242,7 +233,7 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
 
 @pytest.mark.slow
 def test_a_real_round_that_reaches_them_is_named(
-    signed_in: Client, workspace: Workspace, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, workspace: Workspace, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     (found,) = reaching_rounds(prompt_set, BRANCHES.team_user_prompt, [3, 5])
     assert (found.round.number, found.lines) == (4, (3, 5))
@@ -250,7 +241,9 @@ def test_a_real_round_that_reaches_them_is_named(
     never = "{% if round_number > 8 %}\nnever\n{% endif %}"
     assert reaching_rounds(prompt_set, never, [2]) == ()
     # Kept: the same text asks neither the databases nor the jail again.
-    monkeypatch.setattr("studio.results.suggestions.reaching.pool", None)
+    stopped = JailPool()
+    stopped.close()
+    use_jail(stopped)
     assert reaching_rounds(prompt_set, BRANCHES.team_user_prompt, [3, 5]) == (found,)
 
 
@@ -277,11 +270,11 @@ def test_the_sets_page_is_told_the_counts(signed_in: Client, prompt_set: PromptS
 
 
 def test_with_the_jail_stopped_the_rest_is_shown(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     stopped = JailPool()
     stopped.close()
-    monkeypatch.setattr("studio.preview.coverage.pool", lambda: stopped)
+    use_jail(stopped)
     page = text_of(signed_in)
     assert "No run with a version" in page and 'class="notice warning"' in page
 

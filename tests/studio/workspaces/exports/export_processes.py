@@ -10,7 +10,6 @@ import resource
 import signal
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier, Event
 from pathlib import Path
@@ -22,9 +21,9 @@ from django.core.management import call_command
 from django.db import connections
 from django.utils import timezone
 
-import studio.shell.jail
 from builder.jail import JailPool
 from studio.models import Export, PromptSet, Workspace
+from studio.shell import jail
 from studio.workspaces.exports.exporting import Order, confirm, reconcile, undo
 from studio.workspaces.exports.plan import hash_of
 from tests.studio.workspaces.exports.confirming import (
@@ -92,7 +91,7 @@ def arrange(folder: Path, slugs: tuple[str, ...]) -> None:
 
 def use(folder: Path) -> None:
     """Let Django work on this folder's database, whatever the tests have; one worker is jail enough."""
-    studio.shell.jail.JailPool = partial(JailPool, size=1, spares=0, batch_size=1)  # type: ignore[misc, assignment]
+    jail.use(JailPool(size=1, spares=0, batch_size=1))
     connections.settings["default"] |= {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(folder / DATABASE),

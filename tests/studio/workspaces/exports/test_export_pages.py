@@ -9,11 +9,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-import studio.workspaces.exports.plan
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspaces.exports.plan import hash_of
 from tests.studio.clock import NOW
+from tests.studio.jail import UseJail
 from tests.studio.workspaces.exports.confirming import (
     file_of,
     make_set,
@@ -127,12 +127,12 @@ def test_an_invalid_version_shows_its_problems_and_no_button(
 
 
 def test_without_a_jail_nothing_is_planned_and_nothing_lost(
-    signed_in: Client, mine: Workspace, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, mine: Workspace, use_jail: UseJail
 ) -> None:
     sent = hidden(page_of(signed_in))
     closed = JailPool()
     closed.close()
-    monkeypatch.setattr(studio.workspaces.exports.plan, "pool", lambda: closed)
+    use_jail(closed)
     assert "Nothing was written." in page_of(signed_in, PLAN, 503)
     assert signed_in.post(PLAN, sent).status_code == 503
     assert not Export.objects.exists() and content(mine) == file_of(templates("one"))

@@ -9,8 +9,6 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-import studio.preview.saving
-import studio.workspaces.imports.incoming
 from builder.jail import JailPool
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, Upload
 from studio.prompts.models import Origin, Templates
@@ -18,6 +16,7 @@ from studio.shell.upload_limit import MOST_BYTES
 from studio.workspaces.imports.models import UPLOADS_KEPT
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_context, make_set, sent
+from tests.studio.jail import UseJail
 from tests.studio.workspaces.imports.incoming_files import EDITED, NEW_TEAM, toml
 
 INLINE = f"prompt_builder = {{{', '.join(f'{n} = {json.dumps(t)}' for n, t in vars(EDITED).items())}}}"
@@ -263,16 +262,15 @@ def test_thousands_of_foreign_keys_are_counted_and_not_all_shown(
 
 
 def test_without_the_jail_nothing_is_guessed(
-    signed_in: Client, prompt_set: PromptSet, monkeypatch: pytest.MonkeyPatch
+    signed_in: Client, prompt_set: PromptSet, use_jail: UseJail
 ) -> None:
     address = upload(signed_in, toml())
     seen = {**hidden(signed_in, address), "into": "version"}
     stopped = JailPool(size=1)
     stopped.close()
-    for module in (studio.preview.saving, studio.workspaces.imports.incoming):
-        monkeypatch.setattr(module, "pool", lambda: stopped)
-        assert signed_in.get(address).status_code == 503
-        assert signed_in.post(address, seen).status_code == 503
+    use_jail(stopped)
+    assert signed_in.get(address).status_code == 503
+    assert signed_in.post(address, seen).status_code == 503
     assert PromptVersion.objects.count() == 1
 
 
