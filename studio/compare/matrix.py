@@ -20,14 +20,14 @@ from builder.jail.refusals import BUSY
 from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.variables import PromptKind
-from studio.contexts.at_round import Situation, situation
+from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import PromptSet, SampleContext
 from studio.preview.budgets import Fill, fill_of
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.shell.sized_cache import SizedCache
 
-MOST_SITUATIONS = 300
+MOST_COLUMNS = 300
 """Of one table; a set that has more shows its first contexts."""
 ROW_SECONDS = 6.0
 """For one row: what was not tried by then is asked for again, and what was is kept."""
@@ -50,7 +50,7 @@ class Column:
     """A context with its rounds; without a context, the sample values."""
 
     context: SampleContext | None
-    situations: tuple[Situation, ...]
+    at_rounds: tuple[ContextAtRound, ...]
 
     @property
     def slug(self) -> str:
@@ -69,22 +69,22 @@ def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
     """The set's own contexts, then the shared ones; and how many had no room."""
     contexts = sorted(SampleContext.objects.for_set(prompt_set), key=lambda each: each.prompt_set_id is None)
     if not contexts:
-        return [Column(None, (Situation(),))], 0
+        return [Column(None, (ContextAtRound(),))], 0
     columns: list[Column] = []
-    room = MOST_SITUATIONS
+    room = MOST_COLUMNS
     for context in contexts:
-        own = situation(context)
+        own = context_at(context)
         room -= len(own.rounds)
         if room < 0 and columns:
             break
-        each = tuple(Situation(context, own.whole, number, own.rounds) for number in own.rounds)
+        each = tuple(ContextAtRound(context, own.whole, number, own.rounds) for number in own.rounds)
         columns.append(Column(context, each))
     return columns, len(contexts) - len(columns)
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a template gives in a situation."""
+    """What a template gives in a context at a round."""
 
     text: str | None = None
     tokens: int = 0
@@ -100,7 +100,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A version in one situation, against the baseline."""
+    """A version in one context at one round, against the baseline."""
 
     round: int
     state: State
@@ -175,7 +175,7 @@ class Group:
 
 @dataclass(frozen=True)
 class Table:
-    """One kind of template, held against the baseline's text in every situation."""
+    """One kind of template, held against the baseline's text in every context and round."""
 
     kind: PromptKind
     dialect: Dialect
@@ -205,7 +205,7 @@ class Table:
 
     def _group(self, text: str, column: Column, old: "_Prompts", new: "_Prompts", until: float) -> Group:
         cells = []
-        for each in column.situations:
+        for each in column.at_rounds:
             place = (column.digest, each.round)
             late = time.monotonic() > until
             cells.append(_cell(each.round, old.get(place), None if late else new.get(place)))
@@ -214,11 +214,11 @@ class Table:
         return Group(column, tuple(cells))
 
     def _prompts(self, text: str, until: float) -> "_Prompts":
-        """What the text gives in each situation: remembered, or rendered in the lane for batches."""
+        """What the text gives in each context and round: remembered, or rendered in the lane for batches."""
         found: _Prompts = {}
-        missing: list[tuple[Column, Situation]] = []
+        missing: list[tuple[Column, ContextAtRound]] = []
         for column in self.columns:
-            for each in column.situations:
+            for each in column.at_rounds:
                 if given := _prompts.get(self._place(text, column, each)):
                     found[column.digest, each.round] = given
                 else:
@@ -244,7 +244,7 @@ class Table:
         texts = _digest(self.baseline), _digest(text)
         return self.kind, self.dialect, self.counter, *texts, column.digest
 
-    def _place(self, text: str, column: Column, at: Situation) -> tuple[object, ...]:
+    def _place(self, text: str, column: Column, at: ContextAtRound) -> tuple[object, ...]:
         return self.kind, self.dialect, self.counter, _digest(text), column.digest, at.round
 
 

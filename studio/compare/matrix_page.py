@@ -206,13 +206,13 @@ class MatrixPage:
         return self._columns[1]
 
     @property
-    def situations(self) -> int:
-        return sum(len(column.situations) for column in self.columns)
+    def round_count(self) -> int:
+        return sum(len(column.at_rounds) for column in self.columns)
 
     @cached_property
     def signature(self) -> str:
         """Of the columns: a row of others does not stand below them."""
-        told = "\n".join(f"{column.slug} {len(column.situations)}" for column in self.columns)
+        told = "\n".join(f"{column.slug} {len(column.at_rounds)}" for column in self.columns)
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     @cached_property
@@ -224,7 +224,7 @@ class MatrixPage:
 
     @property
     def any_open(self) -> bool:
-        return any(column.slug in self.opened and len(column.situations) > 1 for column in self.columns)
+        return any(column.slug in self.opened and len(column.at_rounds) > 1 for column in self.columns)
 
     @cached_property
     def table(self) -> Table:
@@ -296,7 +296,7 @@ class MatrixPage:
     # --- the file ------------------------------------------------------------------------
 
     def download(self) -> downloads.Table:
-        """One line for each version and situation, worked out as the file is sent."""
+        """One line for each version, context and round, worked out as the file is sent."""
         columns = (
             "version", "baseline", "template", "context", "round", "state", "lines_added", "lines_removed",
             "tokens", "tokens_difference", "tokenizer", "budget", "over_budget", "error",

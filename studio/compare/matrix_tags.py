@@ -91,13 +91,13 @@ def against_budget(page: MatrixPage, row: Row, group: Group, cell: Cell, only_ro
 @register.filter
 def open_in(column: Column, page: MatrixPage) -> bool:
     """Whether each round of the context has a column."""
-    return column.slug in page.opened and len(column.situations) > 1
+    return column.slug in page.opened and len(column.at_rounds) > 1
 
 
 @register.simple_tag
 def width(page: MatrixPage) -> str:
     """How many columns there are beside the versions."""
-    return str(sum(len(each.situations) if open_in(each, page) else 1 for each in page.columns))
+    return str(sum(len(each.at_rounds) if open_in(each, page) else 1 for each in page.columns))
 
 
 @register.simple_tag(takes_context=True)

@@ -11,7 +11,7 @@ from builder.errors import CoolingDown, JailError
 from studio.compare.forms import CompareForm, Opened
 from studio.compare.rendered import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
 from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
-from studio.contexts.at_round import Situation, dialect_of, situation
+from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.page import chosen_context
 from studio.models import PromptSet, PromptVersion, SampleContext
 from studio.prompts.models import Holds, TextKind, user_prompts
@@ -49,7 +49,7 @@ class ComparePage:
     new: Side
     form: CompareForm
     contexts: Sequence[SampleContext]
-    situation: Situation
+    at_round: ContextAtRound
     person: User
 
     @property
@@ -81,7 +81,7 @@ class ComparePage:
 
     @cached_property
     def prompts(self) -> PromptComparison | None:
-        return prompt_comparison(self.pair, self.situation, self.view) if self.is_rendered else None
+        return prompt_comparison(self.pair, self.at_round, self.view) if self.is_rendered else None
 
     @cached_property
     def panels(self) -> list[Panel]:
@@ -115,7 +115,7 @@ class ComparePage:
         if not self.is_rendered or kind == "system":
             return Panel(self._template(kind, 0))
         try:
-            return Panel(prompt=prompt_diff(self.pair, kind, self.situation, self.view))
+            return Panel(prompt=prompt_diff(self.pair, kind, self.at_round, self.view))
         except JailError as error:
             status = 429 if isinstance(error, CoolingDown) else 503
             raise Problem(status, error.text(reader_language()), error.advice(reader_language())) from error
@@ -134,7 +134,7 @@ class ComparePage:
                     raise Problem(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
         if panel.shown.text is None:
             return ""
-        where = f" ({self.situation.title})" if self.is_rendered else ""
+        where = f" ({self.at_round.title})" if self.is_rendered else ""
         return unified_text(
             panel.shown.text,
             *(
@@ -152,12 +152,12 @@ def compare_page(
 ) -> ComparePage:
     """The page of two sides, seen as the form says."""
     left, right = sides(prompt_set, person, old, new)
-    # A system prompt has no situations.
+    # A system prompt needs no context.
     known = SampleContext.objects.for_set(prompt_set).defer("submission")
     contexts = list(known) if prompt_set.holds == Holds.PROMPTS else []
     slug = form.cleaned_data["context"]
     chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
-    seen = situation(chosen, form.cleaned_data["round"])
+    seen = context_at(chosen, form.cleaned_data["round"])
     return ComparePage(prompt_set, left, right, form, contexts, seen, person)
 
 

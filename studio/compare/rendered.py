@@ -1,4 +1,4 @@
-"""The prompts of two sides in one situation, compared; and in which rounds they differ at all."""
+"""The prompts of two sides in one context at one round, compared; and in which rounds they differ at all."""
 
 import time
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from builder.jail import Examination
 from builder.template.dialect import Dialect
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.compare.versions import TextDiff, View
-from studio.contexts.at_round import Situation
+from studio.contexts.at_round import ContextAtRound
 from studio.prompts.findings import Finding
 from studio.prompts.models import Templates
 from studio.shell.jail import pool
@@ -63,9 +63,9 @@ class Cell:
 
 @dataclass(frozen=True)
 class PromptComparison:
-    """All three templates in the chosen situation, and the overview of its rounds."""
+    """All three templates in the chosen context, and the overview of its rounds."""
 
-    situation: Situation
+    at_round: ContextAtRound
     diffs: tuple[PromptDiff, ...] = ()
     overview: tuple[tuple[Cell, ...], ...] = ()
     """A row for each kind, a cell for each round."""
@@ -108,8 +108,8 @@ class Pair:
     def is_changed(self, kind: PromptKind) -> bool:
         return self.old.by_kind[kind] != self.new.by_kind[kind]
 
-    def examined(self, kind: PromptKind, situation: Situation) -> tuple[Examination, Examination]:
-        values = situation.values(kind, self.dialect)
+    def examined(self, kind: PromptKind, at_round: ContextAtRound) -> tuple[Examination, Examination]:
+        values = at_round.values(kind, self.dialect)
         old, new = (
             pool().examine(kind, side.by_kind[kind], values, self.dialect, owner=self.owner)
             for side in (self.old, self.new)
@@ -120,7 +120,7 @@ class Pair:
 def prompt_diff(
     pair: Pair,
     kind: PromptKind,
-    situation: Situation,
+    at_round: ContextAtRound,
     view: View,
     *,
     before: int = 0,
@@ -129,7 +129,7 @@ def prompt_diff(
     """One template's prompts, or what keeps a side from having one. Raises the jail's ``JailError``."""
     if not pair.is_changed(kind):
         return PromptDiff(kind, False, changes_before=before)
-    old, new = pair.examined(kind, situation)
+    old, new = pair.examined(kind, at_round)
     text = None
     if old.text is not None and new.text is not None:
         # Rendering drops the last line's end: with it, a line that others follow now is still the same.
@@ -139,46 +139,46 @@ def prompt_diff(
     )
 
 
-def prompt_comparison(pair: Pair, situation: Situation, view: View) -> PromptComparison:
+def prompt_comparison(pair: Pair, at_round: ContextAtRound, view: View) -> PromptComparison:
     """The prompts of all three templates; without the jail, the reason why there are none."""
     diffs: list[PromptDiff] = []
     try:
         for kind in KINDS:
             before = sum(each.text.changes for each in diffs if each.text)
-            diffs.append(prompt_diff(pair, kind, situation, view, before=before))
+            diffs.append(prompt_diff(pair, kind, at_round, view, before=before))
     except JailError as refusal:
-        return PromptComparison(situation, tuple(diffs), refusal=refusal)
-    return PromptComparison(situation, tuple(diffs), _overview(pair, situation, view, diffs))
+        return PromptComparison(at_round, tuple(diffs), refusal=refusal)
+    return PromptComparison(at_round, tuple(diffs), _overview(pair, at_round, view, diffs))
 
 
 def _overview(
-    pair: Pair, situation: Situation, view: View, known: Sequence[PromptDiff]
+    pair: Pair, at_round: ContextAtRound, view: View, known: Sequence[PromptDiff]
 ) -> tuple[tuple[Cell, ...], ...]:
-    if len(situation.rounds) < 2:
+    if len(at_round.rounds) < 2:
         return ()
     deadline = time.monotonic() + OVERVIEW_SECONDS
-    return tuple(_row(pair, situation, view, diff, deadline) for diff in known)
+    return tuple(_row(pair, at_round, view, diff, deadline) for diff in known)
 
 
 def _row(
-    pair: Pair, situation: Situation, view: View, known: PromptDiff, deadline: float
+    pair: Pair, at_round: ContextAtRound, view: View, known: PromptDiff, deadline: float
 ) -> tuple[Cell, ...]:
     """The rounds of one template. What met a limit once would meet it again, so that ends the row."""
-    cells = {situation.round: _cell(known, situation.round)}
+    cells = {at_round.round: _cell(known, at_round.round)}
     stopped = known.met_limit
     # The last rounds first: they have the most to show.
-    for number in reversed(situation.rounds):
+    for number in reversed(at_round.rounds):
         if number in cells:
             continue
         if stopped or time.monotonic() > deadline:
             cells[number] = Cell(known.kind, number, "unknown")
             continue
         try:
-            seen = prompt_diff(pair, known.kind, replace(situation, round=number), view, most=MOST_COUNTED)
+            seen = prompt_diff(pair, known.kind, replace(at_round, round=number), view, most=MOST_COUNTED)
             cells[number], stopped = _cell(seen, number), seen.met_limit
         except JailError:
             cells[number], stopped = Cell(known.kind, number, "unknown"), True
-    return tuple(cells[number] for number in situation.rounds)
+    return tuple(cells[number] for number in at_round.rounds)
 
 
 def _cell(seen: PromptDiff, number: int) -> Cell:

@@ -1,4 +1,4 @@
-"""Situations that a template is tried in: a sample context at one of its rounds, as values."""
+"""Sample contexts at one of their rounds: the values that a template is rendered with."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
 
 
 @dataclass(frozen=True)
-class Situation:
+class ContextAtRound:
     """A context at a round. Without a context, every variable has its sample value."""
 
     context: SampleContext | None = None
@@ -55,35 +55,35 @@ def dialect_of(prompt_set: PromptSet) -> Dialect:
     return next((each for name, each in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
 
 
-def situation(
+def context_at(
     context: SampleContext | None, number: int | None = None, whole: RoundPromptContext | None = None
-) -> Situation:
+) -> ContextAtRound:
     """The context at that round, or at its own where it has no such round.
 
     ``whole`` spares reading the context's data where that is done already.
     """
     if context is None:
-        return Situation()
+        return ContextAtRound()
     whole = whole or context.round_context
     rounds = tuple(rounds_of(whole))
-    return Situation(
+    return ContextAtRound(
         context, whole, number if number is not None and number in rounds else rounds[-1], rounds
     )
 
 
-def usual_situation(prompt_set: PromptSet) -> Situation:
+def usual_context(prompt_set: PromptSet) -> ContextAtRound:
     """The one that the editor opens with: of the set's own contexts the first, else of the shared ones."""
     contexts = SampleContext.objects.for_set(prompt_set).defer("submission", "data")
     first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
-    return situation(SampleContext.objects.get(pk=first.pk) if first else None)
+    return context_at(SampleContext.objects.get(pk=first.pk) if first else None)
 
 
-def situations_of(prompt_set: PromptSet) -> Iterator[Situation]:
-    """Every situation that a version of the set has to stand: its own and the shared contexts, each round."""
+def contexts_at_rounds(prompt_set: PromptSet) -> Iterator[ContextAtRound]:
+    """Every context of the set, its own and the shared ones, at each round: a version must render in all."""
     contexts = list(SampleContext.objects.for_set(prompt_set))
     for context in contexts:
-        own = situation(context)
+        own = context_at(context)
         for number in reversed(own.rounds):
-            yield Situation(context, own.whole, number, own.rounds)
+            yield ContextAtRound(context, own.whole, number, own.rounds)
     if not contexts:
-        yield Situation()
+        yield ContextAtRound()

@@ -1,4 +1,4 @@
-"""Sample contexts: named situations that a template is tried in."""
+"""Sample contexts: named data that a template is tried with."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

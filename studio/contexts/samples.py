@@ -1,4 +1,4 @@
-"""The sample contexts that the studio ships: the situations a prompt should be tried in."""
+"""The sample contexts that the studio ships: what a prompt should be tried in."""
 
 from dataclasses import dataclass
 from datetime import datetime

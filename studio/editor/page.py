@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from builder.errors import JailError, LimitExceeded, Superseded
 from builder.problems import errors_in
 from builder.template.variables import VARIABLES
-from studio.contexts.at_round import Situation, dialect_of, situation
+from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.view_forms import ViewOf
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
@@ -53,7 +53,7 @@ class EditorPage:
     kept: bool
     """Whether the server holds the text; a plain form's preview shows one that it does not."""
     kind: TextKind
-    situation: Situation
+    at_round: ContextAtRound
     contexts: Sequence[SampleContext]
     copies: Sequence[DraftCopy]
     workspaces: WorkspaceChoice = field(default_factory=WorkspaceChoice)
@@ -157,7 +157,7 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
     try:
         saved = SavedText(page.saved.number, user_prompts(page.saved.templates)) if page.saved else None
         shown = preview(
-            page.prompt_set, saved, page.kind, text, page.situation, owner=str(person.pk), topic=topic
+            page.prompt_set, saved, page.kind, text, page.at_round, owner=str(person.pk), topic=topic
         )
     except Superseded:
         return page
@@ -197,7 +197,7 @@ def not_saved(
         else Preview(
             page.prompt_set,
             kind,
-            page.situation,
+            page.at_round,
             dialect_of(page.prompt_set),
             findings=found,
             refusal=refusal,
@@ -249,7 +249,7 @@ def _page(
 ) -> EditorPage:
     known = SampleContext.objects.for_set(prompt_set)
     if prompt_set.holds != Holds.PROMPTS:
-        known = known.none()  # a system prompt has no situations
+        known = known.none()  # a system prompt needs no context
     contexts = list(known.defer("submission", "data"))
     # The set's own before the shared ones.
     first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
@@ -266,7 +266,7 @@ def _page(
         changed=changed,
         kept=kept,
         kind=view.kind,
-        situation=situation(chosen, None if is_gone else view.round),
+        at_round=context_at(chosen, None if is_gone else view.round),
         contexts=contexts,
         workspaces=(
             workspace_choice(prompt_set, view.workspace)

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from builder.errors import JailError
-from studio.contexts.at_round import situation
+from studio.contexts.at_round import context_at
 from studio.editor.forms import refuse_other_encodings
 from studio.editor.view_forms import read_view, sent_text
 from studio.models import PromptSet
@@ -26,7 +26,7 @@ def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
     refuse_other_encodings(request)
     view = read_view(request.POST)
     source = preview_source(slug, view.context)
-    text, seen = sent_text(request.POST, view.kind), situation(source.context, view.round, source.whole)
+    text, seen = sent_text(request.POST, view.kind), context_at(source.context, view.round, source.whole)
     try:
         cost = prompt_cost(source.prompt_set, view.kind, text, seen, owner=str(person_of(request).pk))
     except JailError:

@@ -16,7 +16,7 @@ from builder.template.formatters import Values
 from builder.template.models import RoundPromptContext
 from builder.template.rounds import seen_at
 from builder.template.variables import PromptKind
-from studio.contexts.at_round import Situation
+from studio.contexts.at_round import ContextAtRound
 from studio.models import LanguageModel, PromptSet
 from studio.preview.costs import Cost, cost_of
 from studio.preview.prompt_parts import Part, PartName, parts_of
@@ -149,7 +149,7 @@ class BudgetView:
 def budget_view(
     prompt_set: PromptSet,
     kind: PromptKind,
-    situation: Situation,
+    at_round: ContextAtRound,
     *,
     template: str,
     prompt: str,
@@ -162,31 +162,31 @@ def budget_view(
     parts = parts_of(prompt, template, values, counted.tokens, counter_of(prompt_set))
     if budget is None or fill_of(counted, budget) == "within":
         return BudgetView(kind, counted, parts, budget, model)
-    levels, fitted = _by_levels(prompt_set, kind, situation, budget)
+    levels, fitted = _by_levels(prompt_set, kind, at_round, budget)
     return BudgetView(kind, counted, parts, budget, model, levels, fitted, config_of(prompt_set))
 
 
 def _by_levels(
-    prompt_set: PromptSet, kind: PromptKind, situation: Situation, budget: int
+    prompt_set: PromptSet, kind: PromptKind, at_round: ContextAtRound, budget: int
 ) -> tuple[Levels, FittedPrompt | None]:
     """The priority levels are about what a team's leader receives."""
     if kind != "team":
         return "not_round", None
-    if situation.context is None or situation.whole is None:
+    if at_round.context is None or at_round.whole is None:
         return "no_context", None
-    fitted = _fitted(_Moment(situation), config_of(prompt_set), budget, counter_of(prompt_set))
+    fitted = _fitted(_Moment(at_round), config_of(prompt_set), budget, counter_of(prompt_set))
     if fitted.over_budget:
         return "level_one", fitted
     return ("left_out" if fitted.left_out else "fits"), fitted
 
 
 class _Moment:
-    """A situation as a key: as long as it is kept, no other context has its id."""
+    """A context at a round as a key: as long as it is kept, no other context has its id."""
 
-    __slots__ = ("situation", "told")
+    __slots__ = ("at_round", "told")
 
-    def __init__(self, situation: Situation) -> None:
-        self.situation, self.told = situation, (id(situation.whole), situation.round)
+    def __init__(self, at_round: ContextAtRound) -> None:
+        self.at_round, self.told = at_round, (id(at_round.whole), at_round.round)
 
     def __hash__(self) -> int:
         return hash(self.told)
@@ -197,8 +197,8 @@ class _Moment:
 
 @lru_cache(maxsize=32)
 def _fitted(moment: _Moment, config: RoundPromptConfig, budget: int, model: str) -> FittedPrompt:
-    """Cached: it depends on the situation alone, not on what somebody writes in the template."""
-    at = moment.situation
+    """Cached: it depends on the context alone, not on what somebody writes in the template."""
+    at = moment.at_round
     assert at.whole is not None
     seen = seen_at("team", at.whole, "", at.round)
     assert isinstance(seen, RoundPromptContext)

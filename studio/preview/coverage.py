@@ -9,15 +9,15 @@ from builder.jail import Coverage
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import VARIABLES, PromptKind, Variable
-from studio.contexts.at_round import Situation, dialect_of, situations_of
+from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import PromptSet, SampleContext
 from studio.shell.jail import pool
 from studio.shell.sized_cache import SizedCache
 
-MOST_SITUATIONS = 1_000
+MOST_ROUNDS = 1_000
 """That a template is tried in for its coverage; each context at each of its rounds is one."""
 _AT_ONCE = 64
-"""Situations in one job: after each the lane serves others, and once all is reached there is no next one."""
+"""Renderings in one job: after each job the lane serves others, and once all lines are reached no more follow."""
 
 Stamp = tuple[tuple[int, int], ...]
 """The contexts of a set and how often each was changed: other contexts, other answers."""
@@ -38,7 +38,7 @@ class Reached:
     """Whether anything can be said: not of a text with errors, nor of one that meets a limit."""
     contexts: int = 0
     cut: bool = False
-    """Whether there are more situations than were tried."""
+    """Whether there are more rounds than were tried."""
 
 
 def stamp_of(prompt_set: PromptSet) -> Stamp:
@@ -70,7 +70,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
         tuple(sorted(together.unreached)),
         known=bool(together.reached) or not text.strip(),
         contexts=len(stamp),
-        cut=len(values) >= MOST_SITUATIONS,
+        cut=len(values) >= MOST_ROUNDS,
     )
     _found.put(key, answer, 500 + 30 * len(answer.unreached) + 20 * len(stamp))
     return answer
@@ -91,21 +91,21 @@ def digest_of(text: str) -> bytes:
 
 
 def _values_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp: Stamp) -> tuple[Values, ...]:
-    """What the variables stand for, in each situation that differs from the others."""
+    """What the variables stand for, in each context and round that differs from the others."""
     key = (kind, dialect.name, stamp)
     if (kept := _values.get(key)) is not None:
         return kept
     different: dict[tuple[str | int, ...], Values] = {}
-    for situation in _situations(prompt_set):
-        values = situation.values(kind, dialect)
+    for at_round in _at_rounds(prompt_set):
+        values = at_round.values(kind, dialect)
         different.setdefault(tuple(values.values()), values)
-        if len(different) >= MOST_SITUATIONS:
+        if len(different) >= MOST_ROUNDS:
             break
     found = tuple(different.values())
     _values.put(key, found, sum(len(str(value)) for values in found for value in values.values()))
     return found
 
 
-def _situations(prompt_set: PromptSet) -> Iterator[Situation]:
+def _at_rounds(prompt_set: PromptSet) -> Iterator[ContextAtRound]:
     """Not without end, also where very many are alike."""
-    return islice(situations_of(prompt_set), 20 * MOST_SITUATIONS)
+    return islice(contexts_at_rounds(prompt_set), 20 * MOST_ROUNDS)

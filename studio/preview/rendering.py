@@ -15,7 +15,7 @@ from builder.jail import Examination
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import CURRENT_DATETIME, PromptKind
-from studio.contexts.at_round import Situation, dialect_of
+from studio.contexts.at_round import ContextAtRound, dialect_of
 from studio.models import PromptSet
 from studio.preview.budgets import BudgetView, budget_view, counter_of
 from studio.preview.examinations import examine
@@ -97,11 +97,11 @@ class Answer:
 
 @dataclass(frozen=True)
 class Preview(Answer):
-    """One template in one situation."""
+    """One template in one context at one round."""
 
     prompt_set: PromptSet
     kind: PromptKind
-    situation: Situation
+    at_round: ContextAtRound
     dialect: Dialect
     findings: tuple[Finding, ...] = ()
     text: str | None = None
@@ -136,10 +136,10 @@ class Preview(Answer):
         return budget_view(
             self.prompt_set,
             self.kind,
-            self.situation,
+            self.at_round,
             template=self.template,
             prompt=self.text or "",
-            values=_values(_Seen(self.situation), self.kind, self.dialect),
+            values=_values(_Seen(self.at_round), self.kind, self.dialect),
             counted=self.tokens,
         )
 
@@ -157,15 +157,15 @@ def preview(
     saved: SavedText | None,
     kind: PromptKind,
     text: str,
-    situation: Situation,
+    at_round: ContextAtRound,
     *,
     owner: str,
     topic: str,
 ) -> Preview:
-    """The template in the situation. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
+    """The template in the context. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
     dialect = dialect_of(prompt_set)
-    values = _values(_Seen(situation), kind, dialect)
-    blank = Preview(prompt_set, kind, situation, dialect, template=text)
+    values = _values(_Seen(at_round), kind, dialect)
+    blank = Preview(prompt_set, kind, at_round, dialect, template=text)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
         before = _saved_prompt(saved, kind, text, examined, values, dialect, owner)
@@ -181,13 +181,13 @@ def preview(
 
 
 class _Seen:
-    """A situation as a key: of the same context object, which a preview's source reads once for its data."""
+    """A context at a round as a key, by the context object's id: preview_source reads it once for its data."""
 
-    __slots__ = ("situation", "told")
+    __slots__ = ("at_round", "told")
 
-    def __init__(self, situation: Situation) -> None:
-        submission = situation.context.submission if situation.context else ""
-        self.situation, self.told = situation, (id(situation.whole), situation.round, submission)
+    def __init__(self, at_round: ContextAtRound) -> None:
+        submission = at_round.context.submission if at_round.context else ""
+        self.at_round, self.told = at_round, (id(at_round.whole), at_round.round, submission)
 
     def __hash__(self) -> int:
         return hash(self.told)
@@ -199,8 +199,8 @@ class _Seen:
 
 @lru_cache(maxsize=32)
 def _values(seen: _Seen, kind: PromptKind, dialect: Dialect) -> Values:
-    """Cached, for the next pause is mostly in the same situation, and to write out a history takes long."""
-    return seen.situation.values(kind, dialect)
+    """Cached, for the next pause is mostly in the same context, and to write out a history takes long."""
+    return seen.at_round.values(kind, dialect)
 
 
 def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
@@ -219,7 +219,7 @@ def _saved_prompt(
     dialect: Dialect,
     owner: str,
 ) -> str | None:
-    """What the saved version gives in the same situation; None where it gives nothing."""
+    """What the saved version gives in the same context; None where it gives nothing."""
     if saved is None or examined.text is None:
         return None
     template = saved.templates.by_kind[kind]

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from builder.template.variables import PromptKind, field_name
-from studio.contexts.at_round import Situation
+from studio.contexts.at_round import ContextAtRound
 from studio.models import Draft
 from studio.preview.stability import Hint, guaranteed
 from studio.prompts.drafts import CopyReason
@@ -15,13 +15,13 @@ class NoSuchHint(Exception):
     """The text is another one by now, or the suggestion is."""
 
 
-def take_order(draft: Draft, kind: PromptKind, situation: Situation, key: str, *, at: datetime) -> Draft:
+def take_order(draft: Draft, kind: PromptKind, at_round: ContextAtRound, key: str, *, at: datetime) -> Draft:
     """The draft with that template in the suggested order.
 
     Raises ``NoSuchHint``, ``StaleRevision`` where the draft was written to meanwhile, or the jail's errors.
     """
     texts = user_prompts(draft.templates)
-    found = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], situation, str(draft.person_id))
+    found = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], at_round, str(draft.person_id))
     suggestion = _suggested(found.hints if found else (), key)
     templates = replace(texts, **{field_name(kind): suggestion})
     chosen = replace(draft.sent, templates=templates)

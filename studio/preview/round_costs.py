@@ -8,7 +8,7 @@ from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.errors import JailError
 from builder.template.variables import KINDS, PromptKind
-from studio.contexts.at_round import Situation, dialect_of, usual_situation
+from studio.contexts.at_round import ContextAtRound, dialect_of, usual_context
 from studio.models import LanguageModel, PromptSet, PromptVersion
 from studio.preview.costs import Cost, cost_of, total
 from studio.preview.examinations import examine
@@ -32,7 +32,7 @@ class RoundCosts:
     """The prompts of one team in one round; without rows where the jail takes no jobs now."""
 
     model: LanguageModel
-    situation: Situation
+    at_round: ContextAtRound
     rows: Sequence[PromptCost] = ()
 
     @cached_property
@@ -50,7 +50,7 @@ def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
     prompt_set = version.prompt_set
     if prompt_set.language_model is None or prompt_set.holds != Holds.PROMPTS:
         return None
-    seen = usual_situation(prompt_set)
+    seen = usual_context(prompt_set)
     try:
         found = [
             prompt_cost(prompt_set, kind, text, seen, owner=owner)
@@ -62,17 +62,17 @@ def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
 
 
 def prompt_cost(
-    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, *, owner: str
+    prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, *, owner: str
 ) -> PromptCost | None:
     """None for a text that gives no prompt, or a set without a model. Raises the jail's ``JailError``."""
     model, dialect = prompt_set.language_model, dialect_of(prompt_set)
     if model is None:
         return None
-    values = situation.values(kind, dialect)
+    values = at_round.values(kind, dialect)
     prompt = examine(kind, text, values, dialect, owner=owner).text
     if prompt is None:
         return None
     counted = tokens.recount(prompt, model.name)
-    beginnings = guaranteed(prompt_set, kind, text, situation, owner)
+    beginnings = guaranteed(prompt_set, kind, text, at_round, owner)
     stable = beginnings.task.tokens if beginnings else None
     return PromptCost(kind, counted, stable, cost_of(model, counted, stable))

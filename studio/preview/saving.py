@@ -14,7 +14,7 @@ from builder.problems import errors_in
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import KINDS, PromptKind
-from studio.contexts.at_round import Situation, dialect_of, situations_of
+from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.prompts.findings import Finding
 from studio.prompts.models import NothingChanged, Origin, SystemText, Texts, VersionConflict
@@ -115,24 +115,24 @@ def shortcomings(
             return [*errors, Finding.of_error(kind, stop)]
         errors += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
     spoken = dialect or dialect_of(prompt_set)
-    return errors or _failures(texts, list(situations_of(prompt_set)), spoken, name)
+    return errors or _failures(texts, list(contexts_at_rounds(prompt_set)), spoken, name)
 
 
 @dataclass(frozen=True)
 class _Trial:
     kind: PromptKind
-    situation: Situation
+    at_round: ContextAtRound
     values: Values
 
 
 def _failures(
-    texts: dict[PromptKind, str], situations: list[Situation], dialect: Dialect, owner: str
+    texts: dict[PromptKind, str], at_rounds: list[ContextAtRound], dialect: Dialect, owner: str
 ) -> list[Finding]:
     """At the first limit the trial ends: the next rendering would only meet it again.
 
     ``JailUnavailable`` where it took too long without one: a matter of the machine, not of the text.
     """
-    trials = list(_trials(situations, dialect))
+    trials = list(_trials(at_rounds, dialect))
     seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * len(trials)
     deadline = time.monotonic() + seconds
     failed: dict[PromptKind, Finding] = {}
@@ -145,19 +145,19 @@ def _failures(
             raise JailUnavailable(UNFINISHED, count=len(trials), seconds=round(seconds))
         failure = pool().examine(trial.kind, texts[trial.kind], trial.values, dialect, owner=owner).failure
         if failure is not None:
-            failed[trial.kind] = Finding.of_error(trial.kind, failure, trial.situation.title)
+            failed[trial.kind] = Finding.of_error(trial.kind, failure, trial.at_round.title)
         if isinstance(failure, LimitExceeded):
             break
     return [failed[kind] for kind in KINDS if kind in failed]
 
 
-def _trials(situations: Iterable[Situation], dialect: Dialect) -> Iterator[_Trial]:
-    """Each kind in each situation; what looks the same in two of them is tried once."""
+def _trials(at_rounds: Iterable[ContextAtRound], dialect: Dialect) -> Iterator[_Trial]:
+    """Each kind in each context and round; what looks the same in two of them is tried once."""
     seen = set[tuple[object, ...]]()
-    for situation in situations:
+    for at_round in at_rounds:
         for kind in KINDS:
-            values = situation.values(kind, dialect)
+            values = at_round.values(kind, dialect)
             key = (kind, *values.items())
             if key not in seen:
                 seen.add(key)
-                yield _Trial(kind, situation, values)
+                yield _Trial(kind, at_round, values)

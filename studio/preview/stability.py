@@ -15,7 +15,7 @@ from builder.template.formatters import Values, variables
 from builder.template.rounds import seen_at
 from builder.template.variables import PromptKind
 from studio.compare.versions import TextDiff, text_diff
-from studio.contexts.at_round import SAMPLE_TIME, Situation, dialect_of
+from studio.contexts.at_round import SAMPLE_TIME, ContextAtRound, dialect_of
 from studio.models import PromptSet
 from studio.preview.examinations import examine
 from studio.shell.jail import pool
@@ -110,7 +110,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class StabilityView:
-    """One template in one situation."""
+    """One template in one context at one round."""
 
     kind: PromptKind
     prefixes: tuple[Prefix, ...]
@@ -132,23 +132,23 @@ class StabilityView:
 
 
 def stability_of(
-    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+    prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
 ) -> StabilityView | None:
     """What is guaranteed, what is observed and what could be better; ``None`` for a text without a prompt.
 
     Cached for the same text and values. Raises ``JailError`` where the jail takes no jobs.
     """
-    found = guaranteed(prompt_set, kind, text, situation, owner)
-    return found and replace(found, observed=_observed(prompt_set, kind, text, situation, owner))
+    found = guaranteed(prompt_set, kind, text, at_round, owner)
+    return found and replace(found, observed=_observed(prompt_set, kind, text, at_round, owner))
 
 
 def guaranteed(
-    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+    prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
 ) -> StabilityView | None:
     """The same without a look at another round."""
     dialect, counter = dialect_of(prompt_set), _counter(prompt_set)
     minimum = prompt_set.language_model.cache_minimum if prompt_set.language_model else None
-    values = situation.values(kind, dialect)
+    values = at_round.values(kind, dialect)
     key = (kind, text, dialect, minimum, counter, *values.values())
     found = _kept.get(key)
     if found is None:
@@ -180,15 +180,15 @@ def _prefix(name: Name, level: Literal[1, 2], found: Stability, template: str, c
 
 
 def _observed(
-    prompt_set: PromptSet, kind: PromptKind, text: str, situation: Situation, owner: str
+    prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
 ) -> Observed | None:
-    number = situation.round
-    other = next((each for each in (number + 1, number - 1) if each in situation.rounds), None)
+    number = at_round.round
+    other = next((each for each in (number + 1, number - 1) if each in at_round.rounds), None)
     if other is None:
         return None
     first, second = sorted((number, other))
     dialect = dialect_of(prompt_set)
-    values = (_values_at(situation, kind, each, dialect, later=each == second) for each in (first, second))
+    values = (_values_at(at_round, kind, each, dialect, later=each == second) for each in (first, second))
     one, two = (examine(kind, text, each, dialect, owner=owner).text for each in values)
     if one is None or two is None:
         return None
@@ -199,12 +199,12 @@ def _observed(
 
 
 def _values_at(
-    situation: Situation, kind: PromptKind, number: int, dialect: Dialect, *, later: bool
+    at_round: ContextAtRound, kind: PromptKind, number: int, dialect: Dialect, *, later: bool
 ) -> Values:
     """The context at that round, the later one of the two at a later time."""
-    if not later or situation.context is None or situation.whole is None:
-        return replace(situation, round=number).values(kind, dialect)
-    seen = seen_at(kind, situation.whole, situation.context.submission, number)
+    if not later or at_round.context is None or at_round.whole is None:
+        return replace(at_round, round=number).values(kind, dialect)
+    seen = seen_at(kind, at_round.whole, at_round.context.submission, number)
     return variables(kind, seen, None, SAMPLE_TIME + A_ROUND_LATER, dialect)
 
 

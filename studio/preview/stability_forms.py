@@ -12,7 +12,7 @@ class TakeForm(forms.Form):
 
 
 class PrefixesForm(forms.Form):
-    """Two texts of a set, or one alone, and the situation."""
+    """Two texts of a set, or one alone, and the context at a round."""
 
     old = SideField()
     new = SideField()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from builder.errors import JailError
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import Side
-from studio.contexts.at_round import Situation
+from studio.contexts.at_round import ContextAtRound
 from studio.models import PromptSet
 from studio.preview.stability import LEVELS, Name, Prefix, StabilityView, guaranteed
 from studio.prompts.models import Templates, user_prompts
@@ -36,9 +36,9 @@ class PrefixRow:
 
 @dataclass(frozen=True)
 class PrefixTable:
-    """All three templates in one situation."""
+    """All three templates in one context at one round."""
 
-    situation: Situation
+    at_round: ContextAtRound
     rows: Sequence[PrefixRow] = ()
     old_title: str = ""
     """Empty where there is nothing to compare with."""
@@ -51,9 +51,9 @@ class PrefixTable:
 
 
 def prefix_table(
-    prompt_set: PromptSet, old: Side | None, new: Side, seen: Situation, *, owner: str
+    prompt_set: PromptSet, old: Side | None, new: Side, seen: ContextAtRound, *, owner: str
 ) -> PrefixTable:
-    """Both texts in one situation; without rows where the jail takes no jobs now."""
+    """Both texts in one context at one round; without rows where the jail takes no jobs now."""
     before = user_prompts(old.templates) if old else None
     after = user_prompts(new.templates)
     table = PrefixTable(seen, old_title=old.title if old else "", new_title=new.title)
@@ -69,7 +69,7 @@ def _row(
     kind: PromptKind,
     old: Templates | None,
     new: Templates,
-    seen: Situation,
+    seen: ContextAtRound,
     owner: str,
 ) -> PrefixRow:
     before = guaranteed(prompt_set, kind, old.by_kind[kind], seen, owner) if old else None

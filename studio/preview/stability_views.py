@@ -14,7 +14,7 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import CoolingDown, JailError
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
-from studio.contexts.at_round import situation, usual_situation
+from studio.contexts.at_round import context_at, usual_context
 from studio.editor.conflict_views import conflict_page
 from studio.editor.forms import DraftForm, read_draft, read_or_refuse, refuse_other_encodings
 from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
@@ -45,7 +45,7 @@ def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
         return _whole_page(request, prompt_set, view.kind)
     text = sent_text(request.POST, view.kind)
     source = preview_source(slug, view.context)
-    seen = situation(source.context, view.round, source.whole)
+    seen = context_at(source.context, view.round, source.whole)
     if not _AT_ONCE.acquire(blocking=False):
         return HttpResponse(status=204)
     try:
@@ -54,7 +54,7 @@ def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     finally:
         _AT_ONCE.release()
-    context = {"prompt_set": prompt_set, "stability": found, "situation": seen, "is_asked": True}
+    context = {"prompt_set": prompt_set, "stability": found, "at_round": seen, "is_asked": True}
     return render(request, "stability/_block.html", context)
 
 
@@ -68,7 +68,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
-        take_order(draft, view.kind, page.situation, key, at=now)
+        take_order(draft, view.kind, page.at_round, key, at=now)
     except Problem as problem:
         return _not_taken(request, page, f"{problem.what} {problem.advice}", problem.status)
     except DraftConflict as conflict:
@@ -93,7 +93,7 @@ def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
     new: SideName = clean["new"] or prompt_set.revision
     left, right = sides(prompt_set, person, clean["old"] or new, new)
     context = chosen_context(prompt_set, clean["context"]) if clean["context"] else None
-    seen = situation(context, clean["round"]) if context else usual_situation(prompt_set)
+    seen = context_at(context, clean["round"]) if context else usual_context(prompt_set)
     table = prefix_table(prompt_set, left if clean["old"] else None, right, seen, owner=str(person.pk))
     is_part = request.headers.get("HX-Request") == "true"
     values = {"prompt_set": prompt_set, "prefixes": table}
@@ -114,7 +114,7 @@ def _whole_page(request: HttpRequest, prompt_set: PromptSet, kind: PromptKind) -
         "prompt_set": prompt_set,
         "preview": page.preview,
         "stability": _of_page(page, kind, str(person.pk)),
-        "situation": page.situation,
+        "at_round": page.at_round,
         "is_asked": True,
         "is_open": True,
     }
@@ -126,7 +126,7 @@ def _of_page(page: EditorPage, kind: PromptKind, owner: str) -> StabilityView | 
         return None
     text = user_prompts(page.sent.templates).by_kind[kind]
     try:
-        return stability_of(page.prompt_set, kind, text, page.situation, owner)
+        return stability_of(page.prompt_set, kind, text, page.at_round, owner)
     except JailError:
         return None
 

@@ -23,7 +23,7 @@ register = template.Library()
 @register.simple_tag
 def round_buttons(preview: Preview) -> SafeString:
     """A button for each round of the context; the next one is marked for the key that goes on."""
-    seen = preview.situation
+    seen = preview.at_round
     return _round_buttons(get_language(), preview.url, seen.rounds, seen.round, seen.next_round)
 
 

@@ -6,7 +6,7 @@ from django.template.loader import render_to_string
 from django.views.decorators.http import require_POST
 
 from builder.errors import Superseded
-from studio.contexts.at_round import situation
+from studio.contexts.at_round import context_at
 from studio.editor.forms import DraftForm, read_or_refuse, refuse_other_encodings
 from studio.editor.page import editor_with, preview_topic, with_preview
 from studio.editor.view_forms import ViewOf, read_view, sent_text
@@ -59,7 +59,7 @@ def _preview(request: HttpRequest, slug: str, view: ViewOf[TextKind]) -> Preview
         source.saved,
         kind,
         sent_text(request.POST, kind),
-        situation(source.context, view.round, source.whole),
+        context_at(source.context, view.round, source.whole),
         owner=owner,
         topic=preview_topic(source.prompt_set, kind, view.tab),
     )

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from builder.errors import CoolingDown, JailError
 from builder.template.variables import KINDS, PromptKind, field_name
-from studio.contexts.at_round import Situation, situation
+from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import SampleContext, Workspace
 from studio.preview.examinations import examine
 from studio.prompts.findings import Finding
@@ -32,7 +32,7 @@ class WorkspacePreview:
     """The page before it is rendered."""
 
     state: PromptFileState
-    situation: Situation
+    at_round: ContextAtRound
     contexts: Sequence[SampleContext]
     panels: tuple[PromptPanel, ...] = ()
     refusal: JailError | None = None
@@ -49,7 +49,7 @@ def preview_of(workspace: Workspace, context: str, round_number: int | None, own
     """The three prompts of the workspace's file under a sample context, at one of its rounds."""
     contexts = list(_contexts(workspace))
     chosen = next((each for each in contexts if each.slug == context), contexts[0] if contexts else None)
-    seen, state = situation(chosen, round_number), state_of(workspace)
+    seen, state = context_at(chosen, round_number), state_of(workspace)
     try:
         panels = tuple(_panel(kind, state, seen, owner) for kind in KINDS) if state.content else ()
     except JailError as refusal:
@@ -63,7 +63,7 @@ def _contexts(workspace: Workspace) -> Iterable[SampleContext]:
     return SampleContext.objects.for_set(workspace.label.prompt_set)
 
 
-def _panel(kind: PromptKind, state: PromptFileState, seen: Situation, owner: User) -> PromptPanel:
+def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner: User) -> PromptPanel:
     text = state.content.values.get(field_name(kind)) if state.content else None
     if text is None:
         return PromptPanel(kind)

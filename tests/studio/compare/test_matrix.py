@@ -339,7 +339,7 @@ def test_many_situations_go_to_the_lane_for_batches(prompt_set: PromptSet, jail:
 def test_contexts_that_have_no_room_are_counted(
     prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(studio.compare.matrix, "MOST_SITUATIONS", 3)
+    monkeypatch.setattr(studio.compare.matrix, "MOST_COLUMNS", 3)
     columns, left_out = columns_of(prompt_set)
     # The set's own come first.
     assert [each.slug for each in columns] == ["third"] and left_out == 1

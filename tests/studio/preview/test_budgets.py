@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from builder.cache.tokens import TokenCount, count
 from builder.contract.round_context import round_context_of
 from builder.contract.round_prompt import Kept, PlainTextPromptBuilder, RoundPromptConfig
-from studio.contexts.at_round import Situation, situation
+from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import budget_of, budget_view, config_of, fill_of
 from studio.preview.prompt_parts import parts_of
@@ -141,7 +141,7 @@ def test_an_estimate_near_the_budget_is_said_to_be_too_close() -> None:
 def test_what_the_levels_would_send_fits_or_is_level_one_alone(budget: int) -> None:
     state = {"submission_content": LONG, "evaluation_score": 50.0, "evaluation_feedback": LONG}
     whole = make_whole([state | {"round_number": 1}, state | {"round_number": 2}])
-    seen = Situation(_unsaved(), whole, 3, (1, 2, 3))
+    seen = ContextAtRound(_unsaved(), whole, 3, (1, 2, 3))
     prompt = LONG * 10
     prompt_set = PromptSet(name="Set", budgets={"team": budget})
     view = budget_view(
@@ -376,7 +376,7 @@ def test_the_matrix_counts_for_the_sets_model(
 
 
 def test_situations_of_a_context_are_read_as_stored(prompt_set: PromptSet) -> None:
-    seen = situation(prompt_set.contexts.get())
+    seen = context_at(prompt_set.contexts.get())
     view = budget_view(
         PromptSet(name="Set", budgets={"team": 10}), "team", seen,
         template=TEAM, prompt="x " * 50, values={}, counted=count("x " * 50),
