@@ -17,7 +17,7 @@ from studio.shell.sized_cache import SizedCache
 MOST_ROUNDS = 1_000
 """That a template is tried in for its coverage; each context at each of its rounds is one."""
 _AT_ONCE = 64
-"""Renderings in one job: after each job the lane serves others, and once all lines are reached no more follow."""
+"""Renderings in one job: after each the lane serves others; once every line is reached, no job follows."""
 
 Stamp = tuple[tuple[int, int], ...]
 """The contexts of a set and how often each was changed: other contexts, other answers."""

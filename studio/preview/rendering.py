@@ -181,7 +181,7 @@ def preview(
 
 
 class _Seen:
-    """A context at a round as a key, by the context object's id: preview_source reads it once for its data."""
+    """A context at a round as a key, by the context object's id: a preview reads its data once."""
 
     __slots__ = ("at_round", "told")
 
