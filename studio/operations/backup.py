@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from studio.operations.snapshots import Engine, SnapshotError
 _MANIFEST = "manifest.json"
 _DATABASE = "database"
 _MANIFEST_LIMIT = 1024 * 1024
+TOO_OLD = "open it once with the last version before 0.1.0, then with this one."
 
 
 class BackupError(Exception):
@@ -84,6 +85,14 @@ def check(path: Path) -> Manifest:
         return manifest
 
 
+def between_releases(applied: Collection[tuple[str, str]]) -> bool:
+    """Whether some, but not all, of the migrations that a later one replaces were applied: nothing leads on."""
+    return any(
+        0 < sum(name in applied for name in migration.replaces) < len(migration.replaces)
+        for migration in MigrationLoader(None).disk_migrations.values()
+    )
+
+
 @contextmanager
 def _checked(path: Path) -> Iterator[tuple[Manifest, Path]]:
     with _scratch() as folder:
@@ -96,12 +105,15 @@ def _checked(path: Path) -> Iterator[tuple[Manifest, Path]]:
                 f"{path} holds a {manifest.engine} database, but the studio uses "
                 f"{snapshots.engine(connection)}: set or unset DATABASE_URL accordingly."
             )
-        unknown = set(manifest.migrations) - set(MigrationLoader(None).disk_migrations)
-        if unknown:
+        on_disk = MigrationLoader(None).disk_migrations
+        replaced = {name for migration in on_disk.values() for name in migration.replaces}
+        if set(manifest.migrations) - set(on_disk) - replaced:
             raise BackupError(
                 f"{path} was made by a newer version ({manifest.version}; this is {__version__}): "
                 "update the studio."
             )
+        if between_releases(manifest.migrations):
+            raise BackupError(f"{path} was made by a version from before the first release: {TOO_OLD}")
         try:
             snapshots.verify(manifest.engine, copy, manifest.migrations)
         except SnapshotError as error:

@@ -9,7 +9,7 @@ from django.db import connection
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.recorder import MigrationRecorder
 
-from studio.operations.backup import back_up
+from studio.operations.backup import TOO_OLD, BackupError, back_up, between_releases
 
 _KEPT = 10  # automatic backups; older ones go
 
@@ -22,6 +22,9 @@ def is_empty() -> bool:
 def bring_up_to_date() -> Path | None:
     """Migrate where needed; returns the backup that was made of what stood there before, if anything did."""
     executor = MigrationExecutor(connection)
+    if between_releases(executor.loader.applied_migrations):
+        raise BackupError(f"This database was made by a version from before the first release: {TOO_OLD}")
+    executor.check_replacements()
     if not executor.migration_plan(executor.loader.graph.leaf_nodes()):
         return None
     kept = None if is_empty() else keep_copy("migrate")

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.db import connection, transaction
-from django.db.migrations.executor import MigrationExecutor
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
@@ -309,25 +308,6 @@ def test_a_search_asks_the_same_number_of_times_in_few_and_many_versions(
     few = [queries(search) for search in searches]
     write(200)
     assert [queries(search) for search in searches] == few
-
-
-@pytest.mark.slow
-@pytest.mark.django_db(transaction=True)
-def test_versions_from_before_the_index_are_entered_by_the_migration() -> None:
-    person = User.objects.create_user("yuki")
-    prompt_set = PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
-    for text in ("順位", "出典", "-"):
-        save(prompt_set, person, text, f"{text} を書く")
-    columns = ("prompt_set_id", "gram", "block", "numbers")
-    kept = set(HistoryNote.objects.values_list(*columns))
-    newest = MigrationExecutor(connection).loader.graph.leaf_nodes("studio")
-    try:
-        call_command("migrate", "studio", "0002", verbosity=0)
-        assert HistoryNote._meta.db_table not in connection.introspection.table_names()
-    finally:
-        call_command("migrate", "studio", newest[0][1], verbosity=0)
-    assert set(HistoryNote.objects.values_list(*columns)) == kept
-    assert numbers(prompt_set, "順位") == [1]
 
 
 @pytest.mark.django_db(transaction=True)
