@@ -86,7 +86,7 @@ def check(path: Path) -> Manifest:
 
 
 def between_releases(applied: Collection[tuple[str, str]]) -> bool:
-    """Whether some, but not all, of the migrations that a later one replaces were applied: nothing leads on."""
+    """Whether some, but not all, migrations that a later one replaces were applied: nothing leads on."""
     return any(
         0 < sum(name in applied for name in migration.replaces) < len(migration.replaces)
         for migration in MigrationLoader(None).disk_migrations.values()
