@@ -5,6 +5,7 @@ how old the data is, and those parts whose text is another than the browser has.
 """
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,11 +18,13 @@ ELEMENT = "live"
 """The id of the line that asks; htmx names it in the request."""
 
 _MOST_NAMED = 20
+_AGING = re.compile(r"(<time [^<>]*\bdata-relative>)[^<]*")
+"""The words of a relative time: the browser keeps them true by itself."""
 
 
 @dataclass(frozen=True)
 class LivePart:
-    """A part of a page as it is now; ``mark`` tells it from how it was."""
+    """A part of a page as it is now; ``mark`` tells it from how it was, whatever time has passed since."""
 
     id: str
     html: SafeString
@@ -35,7 +38,8 @@ def live_parts(
     parts = []
     for identity, template in templates.items():
         html = render_to_string(template, dict(context), request)
-        mark = hashlib.sha256(html.encode("utf-8", "replace")).hexdigest()[:12]
+        told = _AGING.sub(r"\1", html)
+        mark = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
         parts.append(LivePart(identity, html, mark))
     return parts
 

@@ -4,13 +4,15 @@ import tests.with_django  # noqa: F401
 
 # isort: split
 
+import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 
 from builder.jail import JailPool
 from studio.models import Workspace
@@ -52,7 +54,16 @@ def demo(db: None, demo_folder: Path) -> Path:
     from studio.operations.demo import load_demo
 
     load_demo(demo_folder)
+    _hear_of_teams(demo_folder, timezone.now())
     return demo_folder
+
+
+def _hear_of_teams(folder: Path, now: datetime) -> None:
+    """The demo's run goes on however long ago the folder was made: its teams have just been heard of."""
+    for file in folder.glob("demo/*/logs/*.progress.json"):
+        told = json.loads(file.read_text("utf-8"))
+        if told["status"] == "running":
+            file.write_text(json.dumps(told | {"updated_at": now.isoformat()}), "utf-8")
 
 
 @pytest.fixture(scope="session")

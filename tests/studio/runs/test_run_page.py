@@ -20,7 +20,7 @@ from builder.simulation import TASKS, Run, simulate
 from studio.models import Workspace
 from studio.workspaces.stores import store_of
 from tests.studio import odd_workspace as odd
-from tests.studio.clock import NOW
+from tests.studio.clock import NOW, stop_clock
 
 POLL = {"HX-Request": "true", "HX-Target": "live"}
 
@@ -93,9 +93,13 @@ def test_ties_stand_in_either_order(signed_in: Client, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> None:
+def test_a_poll_brings_only_what_changed(
+    signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = timezone.now()
+    stop_clock(monkeypatch, now)
     (execution,) = simulate(
-        tmp_path, [Run(TASKS["ja"][0], timezone.now() - timedelta(minutes=3), state="running", rounds=4)]
+        tmp_path, [Run(TASKS["ja"][0], now - timedelta(minutes=3), state="running", rounds=4)]
     )
     workspace = Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     url = f"/workspaces/mine/runs/{execution}/"
@@ -103,11 +107,14 @@ def test_a_poll_brings_only_what_changed(signed_in: Client, tmp_path: Path) -> N
     asks = re.search(r'<div id="live"[^>]* hx-get="([^"]*)" hx-trigger="every 3s, live"', page)
     assert asks and "Running for" in page and "MixSeek stores the task" in page
     again = url + html.unescape(asks[1])
+    # What is said to have been just now is a minute ago: that is no change.
+    now += timedelta(seconds=70)
+    stop_clock(monkeypatch, now)
     quiet = text(signed_in, again, **POLL)
     assert quiet.startswith('<div id="live"') and "hx-swap-oob" not in quiet and "data-live" in quiet
     with SimulatedDatabase(tmp_path / "mixseek.db") as database:
         key = RoundKey(execution, "team-new", "新チーム", 1)
-        database.save_submission(key, "x", {"overall_score": 99.5}, timezone.now())
+        database.save_submission(key, "x", {"overall_score": 99.5}, now)
     store_of(workspace).refresh(wait=None)
     moved = text(signed_in, again, **POLL)
     swapped = re.findall(r'<div id="([\w-]+)" hx-swap-oob="innerHTML">', moved)
