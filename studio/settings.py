@@ -45,7 +45,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "studio.shell.middleware.Problems",
+    "studio.shell.middleware.RefusalPages",
 ]
 ROOT_URLCONF = "studio.urls"
 WSGI_APPLICATION = "studio.wsgi.application"
@@ -71,7 +71,7 @@ TEMPLATES = [
                 "receipts": "studio.workspaces.exports.tags",
                 "results": "studio.results.tags",
                 "runs": "studio.runs.tags",
-                "scores": "studio.shell.score_tags",
+                "scores": "studio.shell.tags",
                 "stability": "studio.preview.stability_tags",
                 "studio": "studio.shell.tags",
                 "system": "studio.system.tags",

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from studio.compare.versions import SideName
-from studio.prompts.models import TEXT_KINDS, TextKind
+from studio.prompts.texts import TEXT_KINDS, TextKind
 
 _MOST_OPENED = 200
 _STRETCH = re.compile(rf"({'|'.join(TEXT_KINDS)})\.(0|[1-9][0-9]{{0,8}})-([1-9][0-9]{{0,8}})", re.ASCII)

@@ -24,7 +24,7 @@ from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.budgets import budget_of, counter_of
 from studio.shell import downloads
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 MOST_VERSIONS = 50
 NEWEST = 8
@@ -113,12 +113,12 @@ class MatrixPage:
                 raise NoDraft
             return self.draft
         if isinstance(chosen, str) and chosen not in self.labels:
-            raise Problem(404, _("This set has no label “%(name)s”.") % {"name": chosen}, self._range)
+            raise RequestRefused(404, _("This set has no label “%(name)s”.") % {"name": chosen}, self._range)
         label = chosen if isinstance(chosen, str) else BASELINE_LABEL if chosen is None else ""
         number = self.labels[label].number if label in self.labels else chosen or self.prompt_set.revision
         version = self._versions.filter(number=number).first()
         if version is None:
-            raise Problem(404, _("This set has no v%(number)d.") % {"number": number}, self._range)
+            raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": number}, self._range)
         return Side(version)
 
     @property
@@ -272,7 +272,7 @@ class MatrixPage:
             return self.worked_out(self._row(self.draft))
         version = self._versions.filter(number=name).first()
         if version is None:
-            raise Problem(404, _("This set has no v%(number)d.") % {"number": name}, self._range)
+            raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": name}, self._range)
         return self.worked_out(self._row(Side(version)))
 
     def some_rows(self, after: int) -> list[Row]:

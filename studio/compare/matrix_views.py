@@ -10,15 +10,14 @@ from studio.compare.matrix_forms import MatrixForm
 from studio.compare.matrix_page import MatrixPage
 from studio.editor.sets import template_set
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
+from studio.shell.requests import person_of, valid_or_refuse
 
 
 @require_safe
 def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The page with the rows that are known, one row alone, or some rows for a browser without scripts."""
     prompt_set = template_set(slug)
-    clean = clean_or_refuse(MatrixForm, request.GET)
+    clean = valid_or_refuse(MatrixForm(request.GET)).cleaned_data
     page = MatrixPage(prompt_set, person_of(request), clean)
     if not prompt_set.revision and page.draft is None:
         return render(request, "matrix/none.html", {"prompt_set": prompt_set})

@@ -14,9 +14,10 @@ from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, t
 from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.page import chosen_context
 from studio.models import PromptSet, PromptVersion, SampleContext
-from studio.prompts.models import Holds, TextKind, user_prompts
+from studio.prompts.models import Holds
+from studio.prompts.texts import TextKind, user_prompts
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 VERSIONS_OFFERED = 20
 """In the list below the fields; any other number can be typed."""
@@ -111,14 +112,16 @@ class ComparePage:
     def panel(self, kind: TextKind) -> Panel:
         """One text alone; what keeps it from being there is a problem of the request."""
         if kind not in self.prompt_set.kinds:
-            raise Problem(404, _("There are no such rows."))
+            raise RequestRefused(404, _("There are no such rows."))
         if not self.is_rendered or kind == "system":
             return Panel(self._template(kind, 0))
         try:
             return Panel(prompt=prompt_diff(self.pair, kind, self.at_round, self.view))
         except JailError as error:
             status = 429 if isinstance(error, CoolingDown) else 503
-            raise Problem(status, error.text(reader_language()), error.advice(reader_language())) from error
+            raise RequestRefused(
+                status, error.text(reader_language()), error.advice(reader_language())
+            ) from error
 
     def unified(self) -> str:
         """The texts, or their prompts, as ``diff -u`` prints them."""
@@ -131,7 +134,7 @@ class ComparePage:
                 (self.new, panel.prompt.new_findings),
             ):
                 if findings:
-                    raise Problem(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
+                    raise RequestRefused(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
         if panel.shown.text is None:
             return ""
         where = f" ({self.at_round.title})" if self.is_rendered else ""

@@ -12,7 +12,7 @@ from builder.template.variables import KINDS, PromptKind, field_name
 from studio.compare.versions import TextDiff, View
 from studio.contexts.at_round import ContextAtRound
 from studio.prompts.findings import Finding
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.shell.jail import pool
 
 OVERVIEW_SECONDS = 3.0

@@ -14,9 +14,9 @@ from builder.diff.unified import unified
 from builder.errors import DiffTooLarge
 from studio.compare.stretches import Stretch, stretches
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.prompts.models import TextKind, Texts, text_name
+from studio.prompts.texts import TextKind, Texts, text_name
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 SideName = int | Literal["draft"]
 State = Literal["unchanged", "whitespace", "changed", "too-large"]
@@ -55,7 +55,7 @@ class Side:
         return self.source.created_at if isinstance(self.source, PromptVersion) else self.source.changed_at
 
 
-class NoDraft(Problem):
+class NoDraft(RequestRefused):
     """The reader's draft was saved or discarded, or there never was one."""
 
     def __init__(self) -> None:
@@ -79,11 +79,11 @@ def sides(prompt_set: PromptSet, person: User, old: SideName, new: SideName) -> 
     return found[old], found[new]
 
 
-def _missing(prompt_set: PromptSet, name: SideName) -> Problem:
+def _missing(prompt_set: PromptSet, name: SideName) -> RequestRefused:
     if name == "draft":
         return NoDraft()
     newest = prompt_set.revision
-    return Problem(
+    return RequestRefused(
         404,
         _("This set has no v%(number)d.") % {"number": name},
         _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
@@ -203,5 +203,5 @@ def template_diff(old: Texts, new: Texts, kind: TextKind, view: View, before: in
 def unified_text(text: TextDiff, old_name: str, new_name: str) -> str:
     """As ``diff -u`` prints it; 413 where the texts are too long for it."""
     if text.diff is None:
-        raise Problem(413, text.reason, text.advice)
+        raise RequestRefused(413, text.reason, text.advice)
     return unified(text.diff, old_name, new_name)

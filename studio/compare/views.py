@@ -11,16 +11,15 @@ from django.views.decorators.http import require_safe
 from studio.compare.forms import CompareForm
 from studio.compare.page import ComparePage, compare_page
 from studio.compare.versions import NoDraft, SideName
-from studio.editor.forms import read_or_refuse
 from studio.models import PromptSet
 from studio.results.version_scores import scores_of
-from studio.shell.people import person_of
+from studio.shell.requests import person_of, valid_or_refuse
 
 
 @require_safe
 def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
     """The page; only some of its rows where it asks for those."""
-    form = read_or_refuse(CompareForm(request.GET))
+    form = valid_or_refuse(CompareForm(request.GET))
     clean = form.cleaned_data
     if clean["old"] or clean["new"]:
         return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
@@ -48,7 +47,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
 @require_safe
 def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
     """The same as unified text, to be downloaded."""
-    page = _page(request, slug, old, new, read_or_refuse(CompareForm(request.GET)))
+    page = _page(request, slug, old, new, valid_or_refuse(CompareForm(request.GET)))
     answer = HttpResponse(page.unified(), content_type="text/plain; charset=utf-8")
     name = f"{slug}-{page.old.file_name}...{page.new.file_name}.diff"
     answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"

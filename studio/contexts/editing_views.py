@@ -24,10 +24,9 @@ from studio.contexts.forms import (
 from studio.contexts.json_forms import ContextJsonForm
 from studio.contexts.models import ContextConflict, ContextValues, NameTaken
 from studio.contexts.text import LISTS, MOST_ROWS, RANKING, ContextText, dotted
-from studio.editor.forms import refuse_other_encodings
 from studio.models import SampleContext
-from studio.shell.forms import clean_or_refuse
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import refuse_other_encodings, valid_or_refuse
 
 _METHODS = ["GET", "HEAD", "POST"]
 
@@ -90,12 +89,12 @@ def context_delete(request: HttpRequest, slug: str) -> HttpResponse:
     context = _context(slug)
     if request.method != "POST":
         return render(request, "contexts/delete.html", {"context": context})
-    seen = clean_or_refuse(RevisionSeenForm, request.POST)["revision"]
+    seen = valid_or_refuse(RevisionSeenForm(request.POST)).cleaned_data["revision"]
     try:
         SampleContext.objects.discard(context, revision=seen)
     except ContextConflict:
         changed = _("The context was changed since you were asked.")
-        raise Problem(409, changed, _("Look at it again first.")) from None
+        raise RequestRefused(409, changed, _("Look at it again first.")) from None
     messages.success(request, _("“%(name)s” is deleted.") % {"name": context.title})
     return redirect("context-list")
 
@@ -110,7 +109,7 @@ def _context_if_there(slug: str) -> SampleContext | None:
 
 
 def _wanted_set(request: HttpRequest) -> str:
-    slug: str = clean_or_refuse(ContextSearchForm, request.GET)["set"]
+    slug: str = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data["set"]
     return "" if slug == SHARED else slug
 
 
@@ -153,7 +152,7 @@ def _change_rows(request: HttpRequest, text: ContextText, context: SampleContext
         case ["sort", "ranking"]:
             text = text.ranked_by_score()
         case _:
-            raise Problem(400, _("The form has no such button."))
+            raise RequestRefused(400, _("The form has no such button."))
     form = ContextForm(text, context=context)
     if focus:
         form.focus(focus)
@@ -181,7 +180,7 @@ def _take(request: HttpRequest, form: AboutForm, context: SampleContext | None) 
 
 def _seen(request: HttpRequest, context: SampleContext | None) -> int:
     """The revision that the form was opened with; it stays until the person has seen a newer one."""
-    return clean_or_refuse(RevisionSeenForm, request.POST)["revision"] if context else 0
+    return valid_or_refuse(RevisionSeenForm(request.POST)).cleaned_data["revision"] if context else 0
 
 
 def _save(form: AboutForm, context: SampleContext | None, seen: int) -> SampleContext:

@@ -12,8 +12,8 @@ from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.forms import AboutForm, own_label
 from studio.contexts.pasted_json import Unreadable, read_json
 from studio.contexts.text import SINGLE, dotted
-from studio.editor.forms import lines_of
 from studio.models import SampleContext
+from studio.prompts.texts import unix_line_ends
 from studio.shell.language import reader_language
 
 _MOST_PROBLEMS = 10
@@ -57,7 +57,7 @@ class ContextJsonForm(AboutForm):
         try:
             self.round = RoundPromptContext.model_validate(told)
             handed_in = self.cleaned_data.get("handed_in", "")
-            self.submission = lines_of(handed_in) if handed_in.strip() else self._submission(told)
+            self.submission = unix_line_ends(handed_in) if handed_in.strip() else self._submission(told)
         except pydantic.ValidationError as error:
             problems = field_problems(error, reader_language(), own_label)
         except _NoSubmission:

@@ -12,8 +12,8 @@ from django.utils.translation import gettext_lazy
 from builder.template.models import RankingEntry, RoundState
 from studio.contexts.models import ContextValues
 from studio.contexts.score_lines import write_details
-from studio.editor.forms import lines_of
-from studio.shell.problems import Problem
+from studio.prompts.texts import unix_line_ends
+from studio.shell.refusal import RequestRefused
 
 MOST_ROWS = 60
 """Of each list in the form: a request has at most a thousand fields. JSON has no such bound."""
@@ -128,7 +128,7 @@ class ContextText:
     @classmethod
     def sent(cls, data: QueryDict) -> Self:
         """What a browser sent; the rows name themselves, so that any of them may be gone."""
-        single = {name: lines_of(data.get(name) or "") for name in SINGLE}
+        single = {name: unix_line_ends(data.get(name) or "") for name in SINGLE}
         return cls(single, {rows: tuple(_sent_rows(data, rows)) for rows in LISTS})
 
     @property
@@ -196,13 +196,13 @@ def _ranking_row(entry: RankingEntry) -> Row:
 def _sent_rows(data: QueryDict, rows: str) -> list[Row]:
     marks = [mark for mark in dict.fromkeys(data.getlist(rows)) if mark.isdecimal() and len(mark) < 5]
     if len(marks) > MOST_ROWS:
-        raise Problem(
+        raise RequestRefused(
             400,
             _("The form takes at most %(most)d rows of each kind.") % {"most": MOST_ROWS},
             _("Write a longer context as JSON."),
         )
     return [
-        {column: lines_of(data.get(dotted((rows, mark, column))) or "") for column in COLUMNS[rows]}
+        {column: unix_line_ends(data.get(dotted((rows, mark, column))) or "") for column in COLUMNS[rows]}
         for mark in marks
     ]
 

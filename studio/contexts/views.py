@@ -19,7 +19,7 @@ from studio.contexts.score_lines import write_details
 from studio.editor.sets import template_set
 from studio.models import PromptSet, SampleContext
 from studio.prompts.models import Holds
-from studio.shell.forms import clean_or_refuse
+from studio.shell.requests import valid_or_refuse
 
 CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
@@ -29,7 +29,7 @@ ROUNDS_OFFERED = 8
 @require_safe
 def context_list(request: HttpRequest) -> HttpResponse:
     """All contexts, or those that match a search or that one set uses."""
-    wanted = clean_or_refuse(ContextSearchForm, request.GET)
+    wanted = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data
     contexts = SampleContext.objects.select_related("prompt_set").defer("submission")
     prompt_set = None
     if wanted["set"] == SHARED:

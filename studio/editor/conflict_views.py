@@ -11,12 +11,11 @@ from django.views.decorators.http import require_http_methods
 
 from builder.errors import JailError
 from studio.editor.conflicts import CHOICES, TAKES, Conflict, between
-from studio.editor.forms import read_or_refuse
 from studio.editor.sets import reason
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.prompts.drafts import CopyReason, SentDraft, StaleRevision
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 
 class CopyForm(forms.Form):
@@ -31,14 +30,14 @@ def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         return _both_texts(request, slug)
     except JailError as error:
-        raise Problem(503, reason(error)) from error
+        raise RequestRefused(503, reason(error)) from error
 
 
 def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     person = person_of(request)
     draft = get_object_or_404(Draft, prompt_set=prompt_set, person=person)
-    number = read_or_refuse(CopyForm(request.POST or request.GET)).cleaned_data["copy"]
+    number = valid_or_refuse(CopyForm(request.POST or request.GET)).cleaned_data["copy"]
     copy = get_object_or_404(DraftCopy, prompt_set=prompt_set, person=person, pk=number) if number else None
     if request.method != "POST":
         return conflict_page(request, prompt_set, draft, copy, status=200)

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 from builder.errors import DiffTooLarge, LimitExceeded
 from builder.jail import Choice, Region, ThreeWay
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from studio.prompts.models import TextKind, Texts, text_name, texts_of
+from studio.prompts.texts import TextKind, Texts, text_name, texts_of
 from studio.shell.jail import pool
 
 Take = Literal["mine", "theirs", "merged"]

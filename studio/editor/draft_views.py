@@ -8,13 +8,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from studio.editor.forms import RevisionForm, read_draft, read_or_refuse
+from studio.editor.forms import RevisionForm, read_draft
 from studio.editor.page import is_changed
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.prompts.first_texts import starting_text
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 
 @require_POST
@@ -25,7 +25,7 @@ def prompt_draft(request: HttpRequest, slug: str) -> JsonResponse:
         form = read_draft(request, prompt_set)
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person_of(request), form.sent, at=timezone.now())
-    except Problem as problem:
+    except RequestRefused as problem:
         return JsonResponse({"message": f"{problem.what} {problem.advice}".strip()}, status=problem.status)
     except DraftConflict as conflict:
         url = f"{reverse('prompt-conflict', args=[slug])}?copy={conflict.copy.pk}"
@@ -44,13 +44,13 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("prompt-edit", slug)
     if request.method != "POST":
         return render(request, "prompts/discard.html", {"prompt_set": prompt_set, "draft": draft})
-    seen = read_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
+    seen = valid_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
     try:
         fresh = SentDraft(starting_text(prompt_set, latest), prompt_set.revision, seen)
         Draft.objects.replace(draft, fresh, reason=CopyReason.DISCARDED, at=timezone.now())
     except StaleRevision:
         changed = _("The draft was written to since you were asked.")
-        raise Problem(409, changed, _("Look at it again first.")) from None
+        raise RequestRefused(409, changed, _("Look at it again first.")) from None
     messages.success(request, _("Your draft is discarded. It is put aside below, in case you want it back."))
     return redirect("prompt-edit", slug)
 

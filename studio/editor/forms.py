@@ -1,8 +1,7 @@
 """What the editor's page sends: the texts from a browser, and which preview is wanted."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
-from urllib.parse import unquote_to_bytes
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -13,21 +12,19 @@ from django.utils.translation import gettext_lazy
 from builder.template.variables import KINDS
 from studio.models import PromptSet
 from studio.prompts.drafts import SentDraft
-from studio.prompts.models import TextKind, text_field, text_name, texts_of
-from studio.shell.problems import Problem
+from studio.prompts.texts import (
+    MESSAGE_LENGTH,
+    MOST_CHARACTERS,
+    TextKind,
+    text_field,
+    text_name,
+    texts_of,
+    unix_line_ends,
+)
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import refuse_other_encodings, valid_or_refuse
 
-MOST_CHARACTERS = 65_536
-"""Of one template: what the check accepts."""
-MESSAGE_LENGTH = 500
 _MOST = 10**9
-
-_REPLACEMENT = "\ufffd"
-AnyForm = TypeVar("AnyForm", bound=forms.Form)
-
-
-def lines_of(text: str) -> str:
-    """A text with the line ends that templates have: browsers send every one as CRLF."""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def incomplete(field: str) -> str:
@@ -43,7 +40,7 @@ class TemplateField(forms.CharField):
         self.validators = []
 
     def to_python(self, value: Any) -> str:
-        return lines_of(super().to_python(value) or "")
+        return unix_line_ends(super().to_python(value) or "")
 
 
 class DraftForm(forms.Form):
@@ -96,14 +93,14 @@ class DraftForm(forms.Form):
         """413 for a text that is too long, 400 for one that a database cannot hold."""
         for kind, text in self.sent.templates.parts.items():
             if len(text) > MOST_CHARACTERS:
-                raise Problem(
+                raise RequestRefused(
                     413,
                     _("%(field)s has %(length)d characters; at most %(most)d fit.")
                     % {"field": text_name(kind), "length": len(text), "most": MOST_CHARACTERS},
                     _("Shorten it: until then it is not kept on the server."),
                 )
             if "\0" in text:
-                raise Problem(
+                raise RequestRefused(
                     400,
                     _("%(field)s, line %(line)d: there is a NUL character.")
                     % {"field": text_name(kind), "line": text[: text.index("\0")].count("\n") + 1},
@@ -117,35 +114,7 @@ class RevisionForm(forms.Form):
     revision = forms.IntegerField(min_value=0, max_value=_MOST)
 
 
-def refuse_other_encodings(request: HttpRequest) -> None:
-    """A body that is not UTF-8, or holds half of a surrogate pair, is a 400.
-
-    Django reads what it cannot decode as U+FFFD or Latin-1, which would change a person's text
-    without a word.
-    """
-    encoded = request.content_type == "application/x-www-form-urlencoded"
-    doubtful = any(_REPLACEMENT in value for _, values in request.POST.lists() for value in values)
-    if (doubtful or (encoded and not request.body.isascii())) and not (encoded and _is_utf8(request.body)):
-        raise Problem(400, _("The text is not UTF-8."), _("Send it as the page's own form does."))
-
-
-def _is_utf8(body: bytes) -> bool:
-    try:
-        unquote_to_bytes(body).decode()
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def read_or_refuse(form: AnyForm) -> AnyForm:
-    """The form with its clean values; one that no page of ours sends is a 400."""
-    if not form.is_valid():
-        name, errors = next(iter(form.errors.items()))
-        raise Problem(400, str(errors[0]) if name == "__all__" else f"{name}: {errors[0]}")
-    return form
-
-
 def read_draft(request: HttpRequest, prompt_set: PromptSet) -> DraftForm:
     """The draft that a request carries, whole and in UTF-8."""
     refuse_other_encodings(request)
-    return read_or_refuse(DraftForm(request.POST, prompt_set.kinds))
+    return valid_or_refuse(DraftForm(request.POST, prompt_set.kinds))

@@ -21,10 +21,11 @@ from studio.preview.source import SavedText
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding
 from studio.prompts.first_texts import starting_text
-from studio.prompts.models import Holds, TextKind, text_field, text_name, user_prompts
+from studio.prompts.models import Holds
+from studio.prompts.texts import TextKind, text_field, text_name, user_prompts
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 
 
@@ -223,7 +224,7 @@ def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     """The context of that address, if it is the set's or shared."""
     found = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
     if found is None:
-        raise Problem(
+        raise RequestRefused(
             404,
             _("This set has no such sample context any more."),
             _("Take the context out of the address, or choose another one on the page."),

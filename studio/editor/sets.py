@@ -13,9 +13,10 @@ from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, keep_as_version, shortcomings
 from studio.prompts.drafts import SentDraft
 from studio.prompts.first_texts import first_text
-from studio.prompts.models import Holds, Origin, Texts, texts_of
+from studio.prompts.models import Holds, Origin
+from studio.prompts.texts import Texts, texts_of
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.shell.slugs import free_slug
 
 
@@ -130,7 +131,7 @@ def template_set(slug: str) -> PromptSet:
 def require_templates(prompt_set: PromptSet) -> None:
     """A 404 that says why there is no such page for a set of a system prompt."""
     if prompt_set.holds != Holds.PROMPTS:
-        raise Problem(
+        raise RequestRefused(
             404,
             _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
             _("Contexts, matrix, suggestions and scores are about prompt templates."),

@@ -9,9 +9,9 @@ from django.http import QueryDict
 from django.utils.translation import gettext as _
 
 from builder.template.variables import KINDS, PromptKind
-from studio.editor.forms import incomplete, lines_of
-from studio.prompts.models import TextKind, text_field
-from studio.shell.problems import Problem
+from studio.editor.forms import incomplete
+from studio.prompts.texts import TextKind, text_field, unix_line_ends
+from studio.shell.refusal import RequestRefused
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _WORD = re.compile(r"[-\w]{0,80}")
@@ -66,8 +66,8 @@ def sent_text(data: QueryDict, kind: TextKind) -> str:
     """The text of that kind. It goes to the jail as it is: what is wrong with it, the check says best."""
     text = data.get(text_field(kind))
     if text is None:
-        raise Problem(400, incomplete(text_field(kind)))
-    return lines_of(text)
+        raise RequestRefused(400, incomplete(text_field(kind)))
+    return unix_line_ends(text)
 
 
 def _word(data: QueryDict, name: str) -> str:
@@ -86,5 +86,5 @@ def _number(data: QueryDict, name: str) -> int | None:
     return int(value)
 
 
-def _refusal(name: str) -> Problem:
-    return Problem(400, _("There is no such value: %(field)s.") % {"field": name})
+def _refusal(name: str) -> RequestRefused:
+    return RequestRefused(400, _("There is no such value: %(field)s.") % {"field": name})

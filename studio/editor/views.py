@@ -19,8 +19,8 @@ from studio.models import Draft, DraftCopy, PromptSet
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save
 from studio.prompts.drafts import DraftConflict
 from studio.prompts.findings import Finding
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of
 
 
 @require_safe
@@ -47,7 +47,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
-    except Problem as problem:
+    except RequestRefused as problem:
         messages.error(request, f"{problem.what} {problem.advice}")
         return editor_page(request, with_preview(page, person), problem.status)
     except DraftConflict as conflict:

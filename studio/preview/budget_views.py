@@ -10,14 +10,13 @@ from django.views.decorators.http import require_POST
 
 from builder.errors import JailError
 from studio.contexts.at_round import context_at
-from studio.editor.forms import refuse_other_encodings
 from studio.editor.view_forms import read_view, sent_text
 from studio.models import PromptSet
 from studio.preview.budget_forms import BudgetForm
 from studio.preview.round_costs import prompt_cost
 from studio.preview.source import preview_source
 from studio.prompts.views import settings_page
-from studio.shell.people import person_of
+from studio.shell.requests import person_of, refuse_other_encodings
 
 
 @require_POST

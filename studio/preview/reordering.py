@@ -8,7 +8,7 @@ from studio.contexts.at_round import ContextAtRound
 from studio.models import Draft
 from studio.preview.stability import Hint, guaranteed
 from studio.prompts.drafts import CopyReason
-from studio.prompts.models import user_prompts
+from studio.prompts.texts import user_prompts
 
 
 class NoSuchHint(Exception):

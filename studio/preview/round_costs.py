@@ -13,7 +13,8 @@ from studio.models import LanguageModel, PromptSet, PromptVersion
 from studio.preview.costs import Cost, cost_of, total
 from studio.preview.examinations import examine
 from studio.preview.stability import guaranteed
-from studio.prompts.models import Holds, user_prompts
+from studio.prompts.models import Holds
+from studio.prompts.texts import user_prompts
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from builder.template.variables import KINDS, PromptKind
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.prompts.findings import Finding
-from studio.prompts.models import NothingChanged, Origin, SystemText, Texts, VersionConflict
+from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.system_text import read_text
+from studio.prompts.texts import SystemText, Texts
 from studio.shell.jail import pool
 
 __all__ = ["NothingChanged", "Refused", "VersionConflict", "keep_as_version", "save", "shortcomings"]

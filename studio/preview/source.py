@@ -10,7 +10,8 @@ from django.http import Http404
 from builder.template.models import RoundPromptContext
 from studio.contexts.models import SampleContext
 from studio.prompts.language_models import LanguageModel
-from studio.prompts.models import PromptSet, PromptVersion, Templates, user_prompts
+from studio.prompts.models import PromptSet, PromptVersion
+from studio.prompts.texts import Templates, user_prompts
 
 # By hand: to build these joins out of querysets takes longer than to run them.
 _SQL = """\

@@ -9,7 +9,7 @@ from studio.compare.versions import Side
 from studio.contexts.at_round import ContextAtRound
 from studio.models import PromptSet
 from studio.preview.stability import LEVELS, Name, Prefix, StabilityView, guaranteed
-from studio.prompts.models import Templates, user_prompts
+from studio.prompts.texts import Templates, user_prompts
 
 
 @dataclass(frozen=True)

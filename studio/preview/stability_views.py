@@ -16,7 +16,7 @@ from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
 from studio.contexts.at_round import context_at, usual_context
 from studio.editor.conflict_views import conflict_page
-from studio.editor.forms import DraftForm, read_draft, read_or_refuse, refuse_other_encodings
+from studio.editor.forms import DraftForm, read_draft
 from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
 from studio.editor.view_forms import read_view, sent_text
 from studio.editor.views import editor_page
@@ -27,10 +27,10 @@ from studio.preview.stability import StabilityView, stability_of
 from studio.preview.stability_forms import PrefixesForm, TakeForm
 from studio.preview.stability_page import prefix_table
 from studio.prompts.drafts import DraftConflict, StaleRevision
-from studio.prompts.models import Holds, user_prompts
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.prompts.models import Holds
+from studio.prompts.texts import user_prompts
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 
 _AT_ONCE = BoundedSemaphore(2)
 """Analyses under way: they can wait, and must not take the threads that previews are answered with."""
@@ -63,13 +63,13 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
     """Put a suggested order into the draft. Whatever comes between, the draft has the text first."""
     prompt_set, person, now = _prompt_set(slug), person_of(request), timezone.now()
     form, view = read_draft(request, prompt_set), read_view(request.POST, KINDS)
-    key = read_or_refuse(TakeForm(request.POST)).cleaned_data["take"]
+    key = valid_or_refuse(TakeForm(request.POST)).cleaned_data["take"]
     page = _page(request, prompt_set)
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
         take_order(draft, view.kind, page.at_round, key, at=now)
-    except Problem as problem:
+    except RequestRefused as problem:
         return _not_taken(request, page, f"{problem.what} {problem.advice}", problem.status)
     except DraftConflict as conflict:
         return conflict_page(request, prompt_set, conflict.draft, conflict.copy)
@@ -89,7 +89,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
 def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
     """How long the stable beginnings are, and how they changed: the part of a page, or a page of its own."""
     prompt_set, person = _prompt_set(slug), person_of(request)
-    clean = clean_or_refuse(PrefixesForm, request.GET)
+    clean = valid_or_refuse(PrefixesForm(request.GET)).cleaned_data
     new: SideName = clean["new"] or prompt_set.revision
     left, right = sides(prompt_set, person, clean["old"] or new, new)
     context = chosen_context(prompt_set, clean["context"]) if clean["context"] else None
@@ -102,7 +102,7 @@ def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _page(request: HttpRequest, prompt_set: PromptSet) -> EditorPage:
     view = read_view(request.POST, prompt_set.kinds)
-    sent = read_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
+    sent = valid_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
     return editor_with(prompt_set, person_of(request), view, sent)
 
 

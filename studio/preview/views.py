@@ -7,15 +7,16 @@ from django.views.decorators.http import require_POST
 
 from builder.errors import Superseded
 from studio.contexts.at_round import context_at
-from studio.editor.forms import DraftForm, read_or_refuse, refuse_other_encodings
+from studio.editor.forms import DraftForm
 from studio.editor.page import editor_with, preview_topic, with_preview
 from studio.editor.view_forms import ViewOf, read_view, sent_text
 from studio.editor.views import editor_page
 from studio.models import PromptSet
 from studio.preview.rendering import Preview, preview
 from studio.preview.source import preview_source
-from studio.prompts.models import TEXT_KINDS, Holds, TextKind
-from studio.shell.people import person_of
+from studio.prompts.models import Holds
+from studio.prompts.texts import TEXT_KINDS, TextKind
+from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 from studio.system.preview_page import SystemPreview, preview_text, workspace_choice
 
 
@@ -69,6 +70,6 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     view = read_view(request.POST, prompt_set.kinds)
     person = person_of(request)
-    sent = read_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
+    sent = valid_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
     page = with_preview(editor_with(prompt_set, person, view, sent), person)
     return editor_page(request, page, page.preview.status if page.preview else 200)

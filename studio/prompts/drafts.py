@@ -10,7 +10,8 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from studio.prompts.models import PromptSet, Texts, texts_in
+from studio.prompts.models import PromptSet
+from studio.prompts.texts import Texts, texts_in
 
 COPIES_KEPT = 50
 """Of one person, set and reason; the oldest goes first."""

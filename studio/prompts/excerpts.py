@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from studio.prompts.folding import fold
-from studio.prompts.models import TextKind
+from studio.prompts.texts import TextKind
 
 _WIDTH = 140
 _LEAD = 40

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from builder.errors import BuilderError
 from builder.problems import Problem, Severity
-from studio.prompts.models import TEXT_KINDS, TextKind
+from studio.prompts.texts import TEXT_KINDS, TextKind
 from studio.shell.language import reader_language
 
 

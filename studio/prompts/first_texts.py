@@ -3,7 +3,8 @@
 from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.variables import KINDS
 from studio.models import PromptSet, PromptVersion
-from studio.prompts.models import Holds, SystemText, Templates, Texts
+from studio.prompts.models import Holds
+from studio.prompts.texts import SystemText, Templates, Texts
 
 DEFAULTS = Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
 DEFAULT_SYSTEM = SystemText("""\

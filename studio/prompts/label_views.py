@@ -11,9 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 from studio.models import Label, PromptSet
 from studio.prompts.forms import LabelForm, MovesForm
 from studio.prompts.labels import LabelInUse
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 MOVES_PER_PAGE = 50
 
@@ -22,13 +21,13 @@ MOVES_PER_PAGE = 50
 def label_move(request: HttpRequest, slug: str) -> HttpResponse:
     """Point a label at a version, or take it off where no version is named."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    clean = clean_or_refuse(LabelForm, request.POST)
+    clean = valid_or_refuse(LabelForm(request.POST)).cleaned_data
     if clean["version"] is None:
         return _remove(request, prompt_set, clean["name"], clean["note"])
     version = prompt_set.versions.filter(number=clean["version"]).first()
     if version is None:
         what = _("This set has no version %(number)d.") % {"number": clean["version"]}
-        raise Problem(404, what, _("Look up the version's number in the history."))
+        raise RequestRefused(404, what, _("Look up the version's number in the history."))
     moved = Label.objects.move(
         clean["name"], version, by=person_of(request), at=timezone.now(), note=clean["note"]
     )
@@ -43,7 +42,7 @@ def label_move(request: HttpRequest, slug: str) -> HttpResponse:
 def label_history(request: HttpRequest, slug: str, name: str) -> HttpResponse:
     """Where a label points, and every move that it made; those of a label taken off too."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    before = clean_or_refuse(MovesForm, request.GET)["before"]
+    before = valid_or_refuse(MovesForm(request.GET)).cleaned_data["before"]
     moves = prompt_set.label_moves.filter(name=name).select_related("from_version", "to_version", "moved_by")
     older_than = Q(pk__lt=before) if before else Q()
     page = list(moves.filter(older_than)[: MOVES_PER_PAGE + 1])
@@ -67,7 +66,7 @@ def _remove(request: HttpRequest, prompt_set: PromptSet, name: str, note: str) -
     except LabelInUse as error:
         following = [*label.workspaces.all(), *label.system_workspaces.all()]
         followers = ", ".join(map(str, following))
-        raise Problem(
+        raise RequestRefused(
             409,
             _("Workspaces follow %(label)s: %(workspaces)s.") % {"label": name, "workspaces": followers},
             _("Let them follow another label first, or move this one."),

@@ -15,9 +15,8 @@ from studio.prompts import model_table
 from studio.prompts.language_model_forms import LanguageModelForm, SeenModelForm, name_taken
 from studio.prompts.model_table import SHIPPED, ListedModel, ModelConflict, NameTaken
 from studio.shell import downloads
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 _METHODS = ["GET", "HEAD", "POST"]
 
@@ -55,7 +54,7 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
     )
     if request.method != "POST":
         return _form_page(request, form, model)
-    seen = clean_or_refuse(SeenModelForm, request.POST)["revision"]
+    seen = valid_or_refuse(SeenModelForm(request.POST)).cleaned_data["revision"]
     if not form.is_valid():
         return _form_page(request, form, model, revision=seen)
     try:
@@ -66,7 +65,9 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
     except ModelConflict:
         stored = LanguageModel.objects.select_related("changed_by").filter(pk=pk).first()
         if stored is None:
-            raise Problem(409, _("Somebody deleted this model."), _("Add it again from the list.")) from None
+            raise RequestRefused(
+                409, _("Somebody deleted this model."), _("Add it again from the list.")
+            ) from None
         return _form_page(request, form, stored, status=409, differences=form.differences(stored))
     messages.success(request, _("The figures of %(name)s are saved.") % {"name": form.cleaned_data["name"]})
     return redirect("model-list")
@@ -76,9 +77,9 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
 def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
     """The figures that the studio shipped."""
     model = get_object_or_404(LanguageModel, pk=pk)
-    seen = clean_or_refuse(SeenModelForm, request.POST)["revision"]
+    seen = valid_or_refuse(SeenModelForm(request.POST)).cleaned_data["revision"]
     if model.name not in SHIPPED:
-        raise Problem(404, _("The studio ships no figures of %(name)s.") % {"name": model.name})
+        raise RequestRefused(404, _("The studio ships no figures of %(name)s.") % {"name": model.name})
     try:
         model_table.back_to_shipped(model, revision=seen)
     except ModelConflict:
@@ -92,7 +93,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a model out of the table, once it was said which sets name it."""
     model = get_object_or_404(LanguageModel, pk=pk)
     if request.method == "POST":
-        seen = clean_or_refuse(SeenModelForm, request.POST)
+        seen = valid_or_refuse(SeenModelForm(request.POST)).cleaned_data
         try:
             model_table.discard(model, revision=seen["revision"], sets=seen["sets"] or 0)
         except ModelConflict:
@@ -112,8 +113,8 @@ def model_shipped(request: HttpRequest) -> HttpResponse:
     return redirect("model-list")
 
 
-def _conflict() -> Problem:
-    return Problem(
+def _conflict() -> RequestRefused:
+    return RequestRefused(
         409,
         _("Somebody changed this model, or named it in a set, since you opened the page."),
         _("Open the table of models again and look at it; decide then."),

@@ -1,10 +1,7 @@
 """Prompt sets and their versions: identity apart from content."""
 
-import hashlib
-from collections.abc import Mapping
-from dataclasses import astuple, dataclass
 from datetime import datetime
-from typing import Literal, Protocol, Self, get_args
+from typing import Self
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
@@ -12,24 +9,10 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
+from builder.template.variables import KINDS
 from studio.prompts.history_index import IndexedVersion, note_version
+from studio.prompts.texts import TextKind, Texts, texts_in
 from studio.shell.immutable import ImmutableModel
-
-TextKind = Literal["team", "evaluator", "judgment", "system"]
-TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
-SYSTEM_FIELD = "system_prompt"
-TEXT_FIELDS: tuple[str, ...] = (*FIELDS, SYSTEM_FIELD)
-
-
-def text_field(kind: TextKind) -> str:
-    """The column of a text, and its field in a form."""
-    return SYSTEM_FIELD if kind == "system" else field_name(kind)
-
-
-def text_name(kind: TextKind) -> str:
-    """What people call it: the key of a template, or the whole file."""
-    return "system_prompt.toml" if kind == "system" else field_name(kind)
 
 
 class NothingChanged(Exception):
@@ -38,90 +21,6 @@ class NothingChanged(Exception):
 
 class VersionConflict(Exception):
     """Somebody saved a version since the one this text starts from."""
-
-
-@dataclass(frozen=True)
-class Templates:
-    """The three template texts of a version, named as in MixSeek's prompt file."""
-
-    team_user_prompt: str
-    evaluator_user_prompt: str
-    judgment_user_prompt: str
-
-    @property
-    def by_kind(self) -> dict[PromptKind, str]:
-        """The texts by the builder's names for them."""
-        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
-
-    @property
-    def parts(self) -> dict[TextKind, str]:
-        """The texts by kind, as ``SystemText`` has its one."""
-        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
-
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """What a row stores."""
-        return {**vars(self), SYSTEM_FIELD: None}
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 over the three texts; lengths keep their borders apart."""
-        digest = hashlib.sha256()
-        for text in astuple(self):
-            encoded = text.encode()
-            digest.update(b"%d:" % len(encoded) + encoded)
-        return digest.hexdigest()
-
-
-@dataclass(frozen=True)
-class SystemText:
-    """The whole text of ``system_prompt.toml``, beside ``Templates`` what a version may be."""
-
-    system_prompt: str
-
-    @property
-    def parts(self) -> dict[TextKind, str]:
-        return {"system": self.system_prompt}
-
-    @property
-    def columns(self) -> dict[str, str | None]:
-        return {**dict.fromkeys(FIELDS, ""), SYSTEM_FIELD: self.system_prompt}
-
-    @property
-    def content_hash(self) -> str:
-        """SHA-256 of the text; the name before it keeps it apart from every hash of templates."""
-        return hashlib.sha256(b"system_prompt.toml:" + self.system_prompt.encode()).hexdigest()
-
-
-Texts = Templates | SystemText
-"""What one version or draft says, in whichever of a workspace's files."""
-
-
-def texts_of(parts: Mapping[TextKind, str]) -> Texts:
-    """The texts of all kinds that a set has."""
-    return SystemText(parts["system"]) if "system" in parts else Templates(*(parts[kind] for kind in KINDS))
-
-
-def user_prompts(texts: Texts) -> Templates:
-    """The three templates, where a page is about nothing else."""
-    assert isinstance(texts, Templates), "a system prompt has no templates"
-    return texts
-
-
-class TextRow(Protocol):
-    """A row with the columns of texts."""
-
-    team_user_prompt: str
-    evaluator_user_prompt: str
-    judgment_user_prompt: str
-    system_prompt: str | None
-
-
-def texts_in(row: TextRow) -> Texts:
-    """What a row holds: the one text of a system prompt, or three templates."""
-    if row.system_prompt is not None:
-        return SystemText(row.system_prompt)
-    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
 
 
 class Tag(models.Model):

@@ -15,10 +15,9 @@ from studio.preview.saving import NothingChanged, Refused, VersionConflict
 from studio.prompts.findings import Finding
 from studio.prompts.forms import CompareForm, RestoreForm
 from studio.prompts.labels import USUAL_LABELS
-from studio.prompts.models import text_name
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.prompts.texts import text_name
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.exports.page import offers_of
 
 
@@ -31,7 +30,7 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
 @require_POST
 def version_restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """A new version with the text of this one."""
-    version, clean = _version(slug, number), clean_or_refuse(RestoreForm, request.POST)
+    version, clean = _version(slug, number), valid_or_refuse(RestoreForm(request.POST)).cleaned_data
     message = clean["message"] or _("Restore v%(number)d") % {"number": number}
     try:
         made = restore_version(
@@ -42,7 +41,7 @@ def version_restore(request: HttpRequest, slug: str, number: int) -> HttpRespons
         messages.info(request, text % {"number": number})
         return redirect(version)
     except VersionConflict as conflict:
-        raise Problem(
+        raise RequestRefused(
             409,
             _("Somebody saved a version since you opened this page."),
             _("Go back to the history and look at it; restore then, if you still want to."),
@@ -51,7 +50,7 @@ def version_restore(request: HttpRequest, slug: str, number: int) -> HttpRespons
         messages.error(request, _("Not restored: what v%(number)d says has problems.") % {"number": number})
         return version_page(request, version, refused.findings, status=422)
     except JailError as error:
-        raise Problem(503, reason(error)) from error
+        raise RequestRefused(503, reason(error)) from error
     messages.success(request, _("v%(old)d is restored as v%(new)d.") % {"old": number, "new": made.number})
     return redirect(made.prompt_set)
 
@@ -60,7 +59,7 @@ def version_restore(request: HttpRequest, slug: str, number: int) -> HttpRespons
 def compare_pick(request: HttpRequest, slug: str) -> HttpResponse:
     """From two versions picked in the history to the address of their comparison, the older one first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    clean = clean_or_refuse(CompareForm, request.GET)
+    clean = valid_or_refuse(CompareForm(request.GET)).cleaned_data
     old, new = clean["old"], clean["new"]
     if new != "draft":
         old, new = sorted((old, int(new)))

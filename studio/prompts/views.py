@@ -24,9 +24,9 @@ from studio.prompts.forms import (
 )
 from studio.prompts.history import history_page, words_of
 from studio.results.version_scores import scores_before
-from studio.shell.forms import PromptSearchForm, clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.forms import PromptSearchForm
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 SETS_PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
@@ -35,7 +35,7 @@ VERSIONS_PER_PAGE = 50
 @require_safe
 def prompt_list(request: HttpRequest) -> HttpResponse:
     """All sets, or those that match a search or a tag; the archived ones apart."""
-    wanted = clean_or_refuse(PromptSearchForm, request.GET)
+    wanted = valid_or_refuse(PromptSearchForm(request.GET)).cleaned_data
     kept = PromptSet.objects.filter(archived=wanted["archived"])
     sets = kept.search(wanted["q"]).for_list()
     if wanted["tag"]:
@@ -84,7 +84,7 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
 def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """A set: its labels and its versions, the newest first, or those that a search finds."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    wanted = clean_or_refuse(HistoryForm, request.GET)
+    wanted = valid_or_refuse(HistoryForm(request.GET)).cleaned_data
     before = wanted["before"]
     page = history_page(prompt_set, words_of(wanted["q"]), before=before, size=VERSIONS_PER_PAGE)
     searched = {"q": wanted["q"]} if wanted["q"] else {}
@@ -129,7 +129,7 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a set off the list, or put it back; nothing of it is lost."""
-    archived = clean_or_refuse(ArchiveForm, request.POST)["archived"]
+    archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     PromptSet.objects.filter(pk=prompt_set.pk).update(archived=archived)
     said = (
@@ -156,7 +156,7 @@ def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
         )
         return settings_page(request, prompt_set, duplicate_form=form)
     except JailError as error:
-        raise Problem(503, reason(error)) from error
+        raise RequestRefused(503, reason(error)) from error
     messages.success(request, _("This is the copy; the original stays as it is."))
     return redirect(copy)
 

@@ -16,7 +16,7 @@ from studio.results.version_scores import NotCounted, VersionScore, not_counted,
 from studio.shell.charts import Chart, Series, Words, line_chart
 from studio.shell.charts.intervals import Point, Stretch, interval_chart
 from studio.shell.downloads import Table
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 VERSIONS_PER_PAGE = 40
 VERSIONS_IN_A_FILE = 1_000

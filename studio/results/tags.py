@@ -6,7 +6,7 @@ from django.utils.translation import ngettext
 
 from builder.results.statistics import Difference
 from studio.results.version_scores import Change
-from studio.shell.score_tags import signed
+from studio.shell.numbers import signed
 
 register = template.Library()
 

@@ -12,14 +12,14 @@ from studio.results import scores_page as score_page
 from studio.results import version_runs_page as runs_page
 from studio.results.forms import VersionRunsForm, VersionScoresForm
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
+from studio.shell.requests import valid_or_refuse
 
 
 @require_safe
 def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Score over versions, split where they were measured with different rulers."""
     prompt_set = template_set(slug)
-    wanted = clean_or_refuse(VersionScoresForm, request.GET)
+    wanted = valid_or_refuse(VersionScoresForm(request.GET)).cleaned_data
     as_file = "format" in request.GET
     most = score_page.VERSIONS_IN_A_FILE if as_file else score_page.VERSIONS_PER_PAGE
     page = score_page.score_page(prompt_set, before=wanted["before"], anyway=wanted["anyway"], most=most)
@@ -43,7 +43,7 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
     versions = PromptVersion.objects.select_related("prompt_set", "parent")
     version = get_object_or_404(versions, prompt_set__slug=slug, number=number)
     require_templates(version.prompt_set)
-    wanted = clean_or_refuse(VersionRunsForm, request.GET)
+    wanted = valid_or_refuse(VersionRunsForm(request.GET)).cleaned_data
     page = runs_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
     if (file := download(request, runs_page.tables(version, page))) is not None:
         return file

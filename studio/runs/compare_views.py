@@ -15,7 +15,7 @@ from studio.runs.comparison_page import compare_runs, metrics_table, rounds_tabl
 from studio.runs.lists import RunFilter, read_runs
 from studio.runs.problems import reading
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
+from studio.shell.requests import valid_or_refuse
 
 RUNS_OFFERED = 30
 TEAMS_SHOWN = 300
@@ -26,7 +26,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
     """On to the comparison where two runs are picked, the older one first; else a list to pick from."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    wanted = clean_or_refuse(PickRunsForm, request.GET)
+    wanted = valid_or_refuse(PickRunsForm(request.GET)).cleaned_data
     picked = wanted["run"]
     if len(picked) == 2:
         with reading(workspace) as store:
@@ -47,7 +47,7 @@ def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
 def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> HttpResponseBase:
     """Teams in both with their differences, round by round, and what limits the comparison."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    wanted = clean_or_refuse(ComparedTeamForm, request.GET)
+    wanted = valid_or_refuse(ComparedTeamForm(request.GET)).cleaned_data
     with reading(workspace) as store:
         found = compare_runs(store, first, second, timezone.now(), wanted["team"] or None)
     judged = judged_apart(workspace, first, second)

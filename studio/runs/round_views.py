@@ -19,9 +19,8 @@ from studio.runs.round_forms import RoundViewForm
 from studio.runs.round_page import Round, read_round
 from studio.runs.tables import metrics_table
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 
 TextKind = Literal["prompt", "submission"]
 
@@ -30,7 +29,7 @@ TextKind = Literal["prompt", "submission"]
 def run_round(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponseBase:
     """What the team was sent, what it handed in, and how that was judged."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    shown = clean_or_refuse(RoundViewForm, request.GET)
+    shown = valid_or_refuse(RoundViewForm(request.GET)).cleaned_data
     found = _round(workspace, execution, team, number)
     tables = {"metrics": lambda: metrics_table(f"round-{execution[:8]}-{team}-{number}", [found.record])}
     if (file := download(request, tables)) is not None:
@@ -62,7 +61,7 @@ def run_round_text(
     found = _round(workspace, execution, team, number)
     text = found.prompt if kind == "prompt" else found.submission
     if text is None:
-        raise Problem(404, found.not_delivered or _("Nothing was handed in in this round."))
+        raise RequestRefused(404, found.not_delivered or _("Nothing was handed in in this round."))
     # Plain text for every browser: what a model wrote must not become a page of this site.
     answer = HttpResponse(text.text.encode(errors="replace"), content_type="text/plain; charset=utf-8")
     name = (
@@ -77,5 +76,5 @@ def _round(workspace: Workspace, execution: str, team: str, number: int) -> Roun
     with reading(workspace) as store:
         found = read_round(store, execution, team, number)
     if found is None:
-        raise Problem(404, _("The team has no such round in this run."))
+        raise RequestRefused(404, _("The team has no such round in this run."))
     return found

@@ -25,7 +25,7 @@ from builder.template.dialect import RankingOrder
 from studio.runs.lists import find_execution, length_of
 from studio.shell.charts import Chart, Series, Words, line_chart, swatches
 from studio.shell.language import reader_language
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 OrderName = Literal["mixseek", "contract"]
 ORDERS: dict[OrderName, RankingOrder] = {"mixseek": "team_id", "contract": "latest_round"}

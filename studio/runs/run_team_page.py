@@ -13,8 +13,8 @@ from builder.errors import MissingColumn, MissingTable
 from builder.leaderboard import AggregationStore, Freshness, Gap, RoundRecord, Standing
 from studio.shell.charts import Chart, Series, Words, line_chart
 from studio.shell.markdown import MOST_CHARACTERS, markdown
+from studio.shell.numbers import score
 from studio.shell.paging import Paging
-from studio.shell.score_tags import score
 
 ROUNDS_PER_PAGE = 10
 SHOWN_CHARACTERS = 20_000

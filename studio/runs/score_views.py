@@ -10,14 +10,14 @@ from studio.runs.problems import reading
 from studio.runs.scores_page import MOST_GROUPS, read_scores, tables
 from studio.runs.team_forms import ScoresForm
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
+from studio.shell.requests import valid_or_refuse
 
 
 @require_safe
 def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A histogram with quartiles, and the same by team or by run."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    wanted = clean_or_refuse(ScoresForm, request.GET)
+    wanted = valid_or_refuse(ScoresForm(request.GET)).cleaned_data
     team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
     with reading(workspace) as store:

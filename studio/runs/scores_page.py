@@ -14,7 +14,7 @@ from builder.leaderboard import AggregationStore, Distribution, Execution, Score
 from studio.shell.charts import Chart, Group, Words, strip_chart
 from studio.shell.charts.spread import Box, box_chart, spread_chart
 from studio.shell.downloads import Table
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 MOST_GROUPS = 20
 """Rows of a chart: the teams that ran most often, or the latest runs."""

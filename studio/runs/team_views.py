@@ -11,15 +11,15 @@ from studio.runs.problems import reading
 from studio.runs.team_forms import PageForm, TeamSearchForm
 from studio.runs.teams_page import history_table, list_teams, read_history, teams_table
 from studio.shell.downloads import download
-from studio.shell.forms import clean_or_refuse
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import valid_or_refuse
 
 
 @require_safe
 def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
     """Every team that ever scored in the workspace."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    wanted = clean_or_refuse(TeamSearchForm, request.GET)
+    wanted = valid_or_refuse(TeamSearchForm(request.GET)).cleaned_data
     with reading(workspace) as store:
         table = {"teams": lambda: teams_table(store, wanted["q"], wanted["order"])}
         if (file := download(request, table)) is not None:
@@ -47,14 +47,14 @@ def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
 def team_detail(request: HttpRequest, slug: str, team: str) -> HttpResponseBase:
     """One team from run to run."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    wanted = clean_or_refuse(PageForm, request.GET)
+    wanted = valid_or_refuse(PageForm(request.GET)).cleaned_data
     now = timezone.now()
     with reading(workspace) as store:
         if (file := download(request, {"runs": lambda: history_table(store, team, now)})) is not None:
             return file
         history = read_history(store, team, wanted["page"], now)
     if history is None:
-        raise Problem(404, _("No team of this id has a score in this workspace."))
+        raise RequestRefused(404, _("No team of this id has a score in this workspace."))
     return render(
         request,
         "teams/detail.html",

@@ -11,8 +11,8 @@ from builder.errors import DatabaseMissing
 from builder.leaderboard import AggregationStore, TeamOrder, TeamRun, TeamSummary
 from studio.shell.charts import Chart, Series, Words, line_chart
 from studio.shell.downloads import MOST_ROWS, Cell, Table
+from studio.shell.numbers import score
 from studio.shell.paging import Paging
-from studio.shell.score_tags import score
 
 TEAMS_PER_PAGE = 50
 RUNS_PER_PAGE = 30

@@ -27,9 +27,9 @@ from studio.runs.tables import (
     scores_table,
 )
 from studio.shell.downloads import MOST_ROWS, Table, download
-from studio.shell.forms import clean_or_refuse
 from studio.shell.live import is_poll, live_parts, take_marks
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import valid_or_refuse
 
 RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
@@ -47,7 +47,7 @@ RUN_PARTS = {
 @require_safe
 def run_list(request: HttpRequest) -> HttpResponse:
     """The newest executions of each workspace, the workspace that was written to last at the top."""
-    form = clean_or_refuse(RunSearchForm, request.GET)
+    form = valid_or_refuse(RunSearchForm(request.GET)).cleaned_data
     wanted = RunFilter(form["q"], form["state"] or None)
     workspaces = by_latest_write(Workspace.objects.filter(archived=False))
     shown, later = workspaces[:SECTIONS_AT_ONCE], workspaces[SECTIONS_AT_ONCE:]
@@ -71,7 +71,7 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The executions of one workspace: searched, filtered, by pages."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
-    form = clean_or_refuse(RunSearchForm, request.GET)
+    form = valid_or_refuse(RunSearchForm(request.GET)).cleaned_data
     wanted = RunFilter(form["q"], form["state"] or None)
     read = partial(read_runs, workspace, now=timezone.now(), wanted=wanted)
     context = {
@@ -111,12 +111,12 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
-    order: OrderName = clean_or_refuse(RunForm, request.GET)["order"] or "mixseek"
+    order: OrderName = valid_or_refuse(RunForm(request.GET)).cleaned_data["order"] or "mixseek"
     now = timezone.now()
     with reading(workspace) as store:
         run = read_run(store, execution, order, now)
         if run is None:
-            raise Problem(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
+            raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
         name = f"run-{execution[:8]}"
         tables = {
             "ranking": lambda: ranking_table(run),
@@ -148,7 +148,7 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
 def run_team(request: HttpRequest, slug: str, execution: str, team: str) -> HttpResponseBase:
     """Each round of one team: score and metrics, submission, judgment."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    form = clean_or_refuse(RunTeamForm, request.GET)
+    form = valid_or_refuse(RunTeamForm(request.GET)).cleaned_data
     with reading(workspace) as store:
         page = read_run_team(
             store, execution, team, page=form["page"] or 1, raw=form["raw"], whole=form["whole"]

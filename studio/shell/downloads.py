@@ -18,8 +18,8 @@ from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from studio.shell.forms import clean_or_refuse
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import valid_or_refuse
 
 Cell = str | int | float | bool | datetime | date | timedelta | None
 
@@ -62,10 +62,10 @@ def download(request: HttpRequest, tables: Mapping[str, Callable[[], Table]]) ->
     """
     if "format" not in request.GET:
         return None
-    wanted = clean_or_refuse(DownloadForm, request.GET)
+    wanted = valid_or_refuse(DownloadForm(request.GET)).cleaned_data
     name = wanted["table"] or next(iter(tables))
     if name not in tables:
-        raise Problem(404, _("This page has no table “%(name)s”.") % {"name": name})
+        raise RequestRefused(404, _("This page has no table “%(name)s”.") % {"name": name})
     if not wanted["format"]:
         return None
     return file_of(tables[name](), wanted["format"])

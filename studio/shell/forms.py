@@ -1,25 +1,13 @@
-"""Forms that many pages use: search boxes, preferences, sign-in, and values taken from links."""
+"""Forms that many pages use: search boxes, preferences and sign-in."""
 
 from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.core.validators import MaxLengthValidator
-from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from studio.shell.layout import THEMES
-from studio.shell.problems import Problem
-
-
-def clean_or_refuse(form_class: type[forms.Form], data: QueryDict) -> dict[str, Any]:
-    """The clean values of a form that a link filled in; a value that no link of ours has is a 400."""
-    form = form_class(data)
-    if not form.is_valid():
-        field, errors = next(iter(form.errors.items()))
-        label = form[field].label if field in form.fields else field
-        raise Problem(400, f"{label}: {errors[0]}")
-    return form.cleaned_data
 
 
 class ThemeForm(forms.Form):

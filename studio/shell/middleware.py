@@ -12,9 +12,7 @@ from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
 
-from studio.runs.problems import BeingCopied
-from studio.shell.error_views import copying_page, problem_page
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 Answer = Callable[[HttpRequest], HttpResponseBase]
 
@@ -92,8 +90,8 @@ def _signin_address(request: HttpRequest, back: str) -> str:
     return f"{resolve_url('signin')}?{urlencode({'next': target})}"
 
 
-class Problems:
-    """A ``Problem`` raised anywhere below becomes its page."""
+class RefusalPages:
+    """Turns a `RequestRefused` that a view raised into its page."""
 
     def __init__(self, get_response: Answer) -> None:
         self.get_response = get_response
@@ -102,8 +100,4 @@ class Problems:
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponse | None:
-        if isinstance(exception, BeingCopied) and request.method == "GET":
-            return copying_page(request, exception)
-        if isinstance(exception, Problem):
-            return problem_page(request, exception.status, exception.what, exception.advice)
-        return None
+        return exception.page(request) if isinstance(exception, RequestRefused) else None

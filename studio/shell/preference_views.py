@@ -5,9 +5,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
-from studio.shell.forms import KeysForm, ThemeForm, clean_or_refuse
+from studio.shell.forms import KeysForm, ThemeForm
 from studio.shell.layout import KEYS_COOKIE, THEME_COOKIE
-from studio.shell.way_back import way_back
+from studio.shell.requests import valid_or_refuse, way_back
 
 _YEAR = 365 * 24 * 60 * 60
 
@@ -23,13 +23,13 @@ def language(request: HttpRequest) -> HttpResponse:
 @require_POST
 def theme(request: HttpRequest) -> HttpResponse:
     """Switch between light, dark and what the system says."""
-    return _keep(request, THEME_COOKIE, clean_or_refuse(ThemeForm, request.POST)["theme"])
+    return _keep(request, THEME_COOKIE, valid_or_refuse(ThemeForm(request.POST)).cleaned_data["theme"])
 
 
 @require_POST
 def keys(request: HttpRequest) -> HttpResponse:
     """Switch the keyboard shortcuts off or on."""
-    return _keep(request, KEYS_COOKIE, clean_or_refuse(KeysForm, request.POST)["keys"])
+    return _keep(request, KEYS_COOKIE, valid_or_refuse(KeysForm(request.POST)).cleaned_data["keys"])
 
 
 def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:

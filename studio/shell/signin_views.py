@@ -11,9 +11,9 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from studio.shell.forms import SignInForm
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import way_back
 from studio.shell.signin import SignInAttempt, SignInLink
-from studio.shell.way_back import way_back
 
 
 @sensitive_post_parameters("password")
@@ -31,7 +31,7 @@ def signin(request: HttpRequest) -> HttpResponse:
         request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
     )
     if attempt is None:
-        raise Problem(429, _("There were too many attempts to sign in with this name."))
+        raise RequestRefused(429, _("There were too many attempts to sign in with this name."))
     form = SignInForm(request, request.POST)
     if not form.is_valid():
         return render(request, "signin/signin.html", {"form": form, "next": target}, status=401)
@@ -49,7 +49,7 @@ def signin_link(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("home")
     user = SignInLink.objects.redeem(token, timezone.now())
     if user is None:
-        raise Problem(410, _("This sign-in link was used already, or it is too old."))
+        raise RequestRefused(410, _("This sign-in link was used already, or it is too old."))
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("home")
 

@@ -1,4 +1,4 @@
-"""Times, sizes and ids as the studio shows them."""
+"""Template filters and tags of every page: `{% load studio %}`, and for numbers `{% load scores %}`."""
 
 import re
 from collections.abc import Iterable
@@ -6,16 +6,19 @@ from datetime import datetime
 
 from django import template
 from django.utils import formats, timezone
-from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString
+from django.utils.html import escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from builder.errors import BuilderError
 from studio.prompts.excerpts import Part
 from studio.shell.language import reader_language
+from studio.shell.numbers import percent, score, signed, took, way
 
 register = template.Library()
+for shown_number in (score, signed, way, took, percent):
+    register.filter(shown_number)
 
 _MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
 
@@ -101,3 +104,9 @@ def marked(parts: Iterable[Part]) -> SafeString:
     return format_html_join(
         "", "{}{}{}", ((_MARK, part.text, _MARK_END) if part.mark else ("", part.text, "") for part in parts)
     )
+
+
+@register.filter
+def exact(text: str) -> SafeString:
+    """A text for ``<pre>``, to the byte: browsers would make a line end of every carriage return."""
+    return mark_safe(escape(text).replace("\r", "&#13;"))

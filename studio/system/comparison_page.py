@@ -16,7 +16,7 @@ from builder.system.built_prompt import BuiltPrompt
 from builder.system.input import MODES, PromptMode
 from studio.compare.versions import TextDiff, text_diff
 from studio.models import LanguageModel, SystemBuild, Workspace
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.system.building import BuiltNow, build_now
 from studio.system.builds import build_before, kept_builds
 from studio.workspaces.health import Health
@@ -181,7 +181,7 @@ def _side(workspace: Workspace, now: BuiltNow, name: str) -> Side:
             return Side(name, now.builds.get(mode))
     kept = workspace.system_builds.filter(pk=int(name)).first()
     if kept is None:
-        raise Problem(
+        raise RequestRefused(
             404,
             _("This workspace has no such kept build."),
             _("It may have made room for newer ones. Choose another one."),

@@ -11,9 +11,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from builder.system.input import MODES
 from studio.models import Workspace
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 from studio.system.building import build_now
 from studio.system.builds import keep
 from studio.system.comparison_page import system_comparison
@@ -25,7 +24,7 @@ from studio.system.page import system_page
 def system_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt in its three modes, what each part costs, and the builds that were kept."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    mode = clean_or_refuse(SystemPageForm, request.GET)["mode"]
+    mode = valid_or_refuse(SystemPageForm(request.GET)).cleaned_data["mode"]
     page = system_page(workspace, mode or None, timezone.now(), keep=request.method == "GET")
     form = KeepBuildForm(initial={"mode": page.mode})
     return render(request, "system/detail.html", {"page": page, "workspace": workspace, "form": form})
@@ -37,7 +36,7 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = [known for known in MODES if known == mode]
     if not wanted:
-        raise Problem(404, _("A system prompt has the modes %(modes)s.") % {"modes": ", ".join(MODES)})
+        raise RequestRefused(404, _("A system prompt has the modes %(modes)s.") % {"modes": ", ".join(MODES)})
     now = build_now(workspace, wanted)
     if not now.builds:
         raise _unbuilt(now.obstacles[0].what, now.obstacles[0].next_step)
@@ -76,7 +75,7 @@ def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
 def system_compare(request: HttpRequest, slug: str) -> HttpResponse:
     """What the cache keeps between any two builds, and both texts; only some of the rows where asked for."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    view = clean_or_refuse(SystemCompareForm, request.GET)
+    view = valid_or_refuse(SystemCompareForm(request.GET)).cleaned_data
     page = system_comparison(workspace, view, timezone.now())
     if view["rows"]:
         stretches = page.diff.within(view["rows"][0]) if page.diff else []
@@ -85,5 +84,5 @@ def system_compare(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "system/compare.html", context)
 
 
-def _unbuilt(what: str, advice: str) -> Problem:
-    return Problem(404, _("There is no prompt to build now: %(what)s") % {"what": what}, advice)
+def _unbuilt(what: str, advice: str) -> RequestRefused:
+    return RequestRefused(404, _("There is no prompt to build now: %(what)s") % {"what": what}, advice)

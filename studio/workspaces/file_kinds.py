@@ -10,9 +10,9 @@ from builder.jail import FileProblem, PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE
 from builder.template.variables import FIELDS, field_name
-from studio.editor.forms import lines_of
 from studio.models import Label, Workspace
-from studio.prompts.models import Holds, SystemText, Templates, Texts, user_prompts
+from studio.prompts.models import Holds
+from studio.prompts.texts import SystemText, Templates, Texts, unix_line_ends, user_prompts
 from studio.shell.jail import pool
 from studio.workspaces.files import Location, ReadFile, locate, problems_of, read, read_system
 
@@ -120,12 +120,12 @@ def templates_in(content: PromptFile) -> Templates | None:
     """The three texts of a file, where all three are there, with the line ends that Jinja makes of them."""
     if any(name not in content.values for name in FIELDS):
         return None
-    return Templates(*(lines_of(content.values[name]) for name in FIELDS))
+    return Templates(*(unix_line_ends(content.values[name]) for name in FIELDS))
 
 
 def system_text_in(data: bytes) -> SystemText:
     """The text of a file, with the line ends that an editor's page keeps."""
-    return SystemText(lines_of(data.decode()))
+    return SystemText(unix_line_ends(data.decode()))
 
 
 _FILES: dict[str, HeldFile] = {each.holds: each for each in (PromptsFile(), SystemPromptFile())}

@@ -14,7 +14,7 @@ from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.template.variables import FIELDS
 from studio.models import Workspace
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.workspaces.files import DOTENV_FILE, Location, ReadFile, variables_in_dotenv
 
 
@@ -30,7 +30,7 @@ class Health:
     line: int | None = None
 
 
-def of_refusal(workspace: Workspace, refusal: Problem) -> Health:
+def of_refusal(workspace: Workspace, refusal: RequestRefused) -> Health:
     """A folder that the studio does not touch."""
     return Health("error", workspace.path, refusal.what, refusal.advice)
 

@@ -9,13 +9,13 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from studio.models import Workspace
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 LONGEST_PATH = 1000
 """Characters; as many as a workspace's row holds."""
 
 
-class FolderRefused(Problem):
+class FolderRefused(RequestRefused):
     """A folder that is neither read nor written; uncaught it is a page that says why."""
 
     def __init__(self, what: str, advice: str = "") -> None:

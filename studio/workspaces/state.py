@@ -15,9 +15,9 @@ from builder.errors import BuilderError, JailError, PromptFileInvalid
 from builder.files.workspace_look import ORCHESTRATOR_FILE
 from builder.jail import MISSING_FIELD, PromptFile
 from builder.template.variables import FIELDS
-from studio.editor.forms import lines_of
 from studio.models import Export, Label, PromptVersion, Workspace
-from studio.prompts.models import Holds, Texts
+from studio.prompts.models import Holds
+from studio.prompts.texts import Texts, unix_line_ends
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.file_kinds import FoundProblem, HeldFile, held_file
 from studio.workspaces.files import Location, ReadFile
@@ -102,7 +102,7 @@ class PromptFileState:
         wanted = self.expected or (self.last_export and self.last_export.version)
         if self.content is None or wanted is None:
             return ()
-        found = {name: lines_of(text) for name, text in self.content.values.items()}
+        found = {name: unix_line_ends(text) for name, text in self.content.values.items()}
         return tuple(name for name in FIELDS if found.get(name) != getattr(wanted, name))
 
     @property

@@ -12,9 +12,8 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from studio.models import Workspace
 from studio.prompts.forms import ArchiveForm
-from studio.shell.forms import clean_or_refuse
 from studio.shell.live import take_marks
-from studio.shell.people import person_of
+from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.candidates import offered, scan
 from studio.workspaces.forms import (
     NewWorkspaceForm,
@@ -34,7 +33,7 @@ from studio.workspaces.registering import AlreadyRegistered, register
 def workspace_list(request: HttpRequest) -> HttpResponse:
     """Every registered workspace at a glance; those taken off the list apart."""
     had = take_marks(request)
-    archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
+    archived = valid_or_refuse(WorkspaceListForm(request.GET)).cleaned_data["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
     found = glances(workspaces, timezone.now())
     part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(found)
@@ -72,7 +71,7 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
                 messages.success(request, _("%(name)s is on the list.") % {"name": made.name})
                 return redirect(made)
     else:
-        form = NewWorkspaceForm(initial=clean_or_refuse(NewWorkspaceQuery, request.GET))
+        form = NewWorkspaceForm(initial=valid_or_refuse(NewWorkspaceQuery(request.GET)).cleaned_data)
     listed = list(Workspace.objects.filter(archived=False))
     offer, paths = offered(listed), [each.path for each in listed]
     context = {
@@ -96,7 +95,7 @@ def workspace_detail(request: HttpRequest, slug: str) -> HttpResponse:
 def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """What a run here would send, under a sample context."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
-    wanted = clean_or_refuse(WorkspacePreviewForm, request.GET)
+    wanted = valid_or_refuse(WorkspacePreviewForm(request.GET)).cleaned_data
     page = preview_of(workspace, wanted["context"], wanted["round"], person_of(request))
     return render(
         request, "workspaces/preview.html", {"page": page, "workspace": workspace}, status=page.status
@@ -130,7 +129,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
 @require_POST
 def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a workspace off the list, or put it back; the folder is left alone."""
-    archived = clean_or_refuse(ArchiveForm, request.POST)["archived"]
+    archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     workspace = get_object_or_404(Workspace, slug=slug)
     Workspace.objects.filter(pk=workspace.pk).update(archived=archived)
     if archived:

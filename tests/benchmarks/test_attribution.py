@@ -15,7 +15,7 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from builder.simulation import TASKS, Run, simulate
 from studio.models import PromptSet, RunResult, Workspace
 from studio.operations.demo.story import RESEARCH
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.results.attribution import attribute_workspace
 
 VERSIONS = 50

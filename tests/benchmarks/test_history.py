@@ -15,7 +15,8 @@ from pytest_django.plugin import DjangoDbBlocker
 from builder.template.defaults import DEFAULT_TEMPLATES
 from studio.models import PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.prompts.history_index import note_versions
-from studio.prompts.models import Origin, Templates
+from studio.prompts.models import Origin
+from studio.prompts.texts import Templates
 from studio.results.models import Found
 from tests.studio.clock import NOW
 

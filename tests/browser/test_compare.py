@@ -9,7 +9,7 @@ from django.utils import timezone
 from playwright.sync_api import Browser, Page, expect
 
 from studio.models import PromptSet
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.readiness import press

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from builder.template.models import RoundPromptContext, RoundState
 from studio.models import PromptSet, SampleContext
 from studio.prompts.drafts import SentDraft
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 
 TEAM = "# Task\n{{ user_prompt }}\nRound {{ round_number }}\n"

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from builder.simulation import TEAMS, Run, simulate
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.results.attribution import attribute_workspace
 from tests.studio.clock import NOW
 from tests.studio.workspaces.prompt_files import note_export

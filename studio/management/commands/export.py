@@ -16,7 +16,7 @@ from studio.compare.versions import unified_text
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, PromptVersion, Workspace
 from studio.preview.saving import Refused
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.shell.signin import OPERATOR
 from studio.workspaces.exports.exporting import Order, confirm, reconcile
 from studio.workspaces.exports.models import Outcome
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             version, label_name = _version(options["what"])
             person = _person(options["user"])
             workspaces = [_workspace(path, now, keep=not options["dry_run"]) for path in options["workspace"]]
-        except Problem as problem:
+        except RequestRefused as problem:
             raise CommandError(f"{problem.what} {problem.advice}".strip(), returncode=USAGE) from problem
         except (OperationalError, ProgrammingError) as error:
             raise CommandError(
@@ -149,7 +149,7 @@ def _version(what: str) -> tuple[PromptVersion, str]:
     prompt_set = PromptSet.objects.filter(slug=slug).first()
     if prompt_set is None:
         known = ", ".join(PromptSet.objects.order_by("slug").values_list("slug", flat=True)[:10])
-        raise Problem(404, f"There is no prompt set {slug!r}.", f"Known sets: {known or 'none yet'}.")
+        raise RequestRefused(404, f"There is no prompt set {slug!r}.", f"Known sets: {known or 'none yet'}.")
     if not name:
         return chosen_version(prompt_set, prompt_set.revision or None, "")
     number = re.fullmatch(r"v?([1-9][0-9]{0,8})", name, re.ASCII)
@@ -162,7 +162,9 @@ def _person(name: str | None) -> User:
         people = User.objects.filter(is_active=True)
         found = people.first() if people.count() == 1 else None
     if found is None:
-        raise Problem(404, f"There is no active account {name or OPERATOR!r}.", "Name one with --user.")
+        raise RequestRefused(
+            404, f"There is no active account {name or OPERATOR!r}.", "Name one with --user."
+        )
     return found
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from builder.template.defaults import DEFAULT_TEMPLATES
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
 from studio.prompts.models import Holds
 from studio.results.attribution_page import RunAttribution
 from studio.results.replay.forms import Wanted
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 SETS_OFFERED = 200
 VERSIONS_OFFERED = 30
@@ -124,7 +124,7 @@ def _set(workspace: Workspace, attribution: RunAttribution, slug: str) -> Prompt
     if slug:
         found = known.filter(slug=slug).first()
         if found is None:
-            raise Problem(404, _("There is no prompt set “%(slug)s” with a version.") % {"slug": slug})
+            raise RequestRefused(404, _("There is no prompt set “%(slug)s” with a version.") % {"slug": slug})
         return found
     if attribution.versions:
         return attribution.versions[0].prompt_set

@@ -11,9 +11,8 @@ from django.views.decorators.http import require_http_methods
 from builder.errors import ContextError, CoolingDown, TaskUnknown
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import View
-from studio.editor.forms import read_or_refuse, refuse_other_encodings
 from studio.models import Workspace
-from studio.prompts.models import TextKind
+from studio.prompts.texts import TextKind
 from studio.results.attribution_page import attribution_of, round_attribution_of
 from studio.results.replay.choice import choose
 from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
@@ -24,15 +23,15 @@ from studio.results.suggestions.round_context_forms import TaskForm
 from studio.runs.problems import reading
 from studio.runs.round_page import read_round
 from studio.shell.downloads import download
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def run_replay(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponse:
     """One round, rendered with what was chosen, beside what was sent; a POST brings the task of the run."""
     workspace = _workspace(slug)
-    form = read_or_refuse(ReplayForm(request.GET))
+    form = valid_or_refuse(ReplayForm(request.GET))
     clean = form.cleaned_data
     kind: PromptKind = clean["kind"] or "team"
     if (answer := _task_given(request, workspace, execution)) is not None:
@@ -52,7 +51,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     with reading(workspace) as store:
         found = read_round(store, execution, team, number)
         if found is None:
-            raise Problem(404, _("The team has no such round in this run."))
+            raise RequestRefused(404, _("The team has no such round in this run."))
         page["round"] = found
         likely = (*attribution.versions, *attribution.run.versions)
         task = typed_task(request, workspace, execution)
@@ -84,7 +83,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
 def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
     """Every prompt of a run, rendered with what was chosen: the same as was sent, changed, or none."""
     workspace = _workspace(slug)
-    form = read_or_refuse(ReplayChoiceForm(request.GET))
+    form = valid_or_refuse(ReplayChoiceForm(request.GET))
     if (answer := _task_given(request, workspace, execution)) is not None:
         return answer
     attribution = attribution_of(workspace, execution)
@@ -99,7 +98,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
     with reading(workspace) as store:
         page["run"] = store.execution(execution)
         if page["run"] is None:
-            raise Problem(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
+            raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
         try:
             delivered = store.delivered_rounds(execution)
             task = typed_task(request, workspace, execution)
@@ -134,7 +133,7 @@ def _task_given(request: HttpRequest, workspace: Workspace, execution: str) -> H
     if request.method != "POST":
         return None
     refuse_other_encodings(request)
-    form = read_or_refuse(TaskForm(request.POST))
+    form = valid_or_refuse(TaskForm(request.POST))
     keep_task(request, workspace, execution, form.cleaned_data["task"])
     return redirect(request.get_full_path())
 

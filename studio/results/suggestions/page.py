@@ -12,11 +12,11 @@ from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet
 from studio.preview.coverage import Reached, reached, unused
 from studio.prompts.first_texts import starting_text
-from studio.prompts.models import Templates, user_prompts
+from studio.prompts.texts import Templates, user_prompts
 from studio.results.suggestions.reaching import Reaching, reaching_rounds
 from studio.results.suggestions.rounds import FromRuns, from_runs
 from studio.shell.language import reader_language
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | 
     if wanted == "draft":
         draft = Draft.objects.unsaved(prompt_set, person)
         if draft is None:
-            raise Problem(
+            raise RequestRefused(
                 404,
                 _("You have no unsaved draft of this set."),
                 _("Take the draft out of the address to see the newest version."),
@@ -140,5 +140,5 @@ def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | 
         return (saved.number if saved else 0), user_prompts(starting_text(prompt_set, saved))
     version = prompt_set.versions.filter(number=int(wanted)).first()
     if version is None:
-        raise Problem(404, _("This set has no such version."))
+        raise RequestRefused(404, _("This set has no such version."))
     return version.number, user_prompts(version.templates)

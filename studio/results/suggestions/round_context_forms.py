@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from studio.contexts.json_forms import ContextJsonForm
 from studio.contexts.text import SINGLE
-from studio.editor.forms import lines_of
+from studio.prompts.texts import unix_line_ends
 from studio.shell.forms import SearchForm
 
 
@@ -24,7 +24,7 @@ class TaskForm(forms.Form):
     )
 
     def clean_task(self) -> str:
-        return lines_of(self.cleaned_data["task"])
+        return unix_line_ends(self.cleaned_data["task"])
 
 
 class RoundContextForm(ContextJsonForm):

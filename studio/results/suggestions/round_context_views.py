@@ -14,7 +14,6 @@ from builder.leaderboard import AggregationStore
 from builder.template.variables import field_name
 from studio.contexts.forms import SHARED, ContextSearchForm, name_taken
 from studio.contexts.models import NameTaken
-from studio.editor.forms import refuse_other_encodings
 from studio.models import SampleContext, Workspace
 from studio.results.replay.rebuilt import Place, Replay, candidates, rebuild_round
 from studio.results.suggestions.round_context_forms import PickRoundForm, RoundContextForm, TaskForm
@@ -23,9 +22,8 @@ from studio.runs.lists import RunFilter, read_runs
 from studio.runs.problems import reading
 from studio.runs.round_board import read_board
 from studio.runs.round_page import Round, read_round
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 from studio.workspaces.state import state_of
 
 RUNS_OFFERED = 20
@@ -72,7 +70,7 @@ def run_round_context(
 def _round(store: AggregationStore, execution: str, team: str, number: int) -> Round:
     found = read_round(store, execution, team, number)
     if found is None:
-        raise Problem(404, _("The team has no such round in this run."))
+        raise RequestRefused(404, _("The team has no such round in this run."))
     return found
 
 
@@ -105,7 +103,7 @@ def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderErro
 
 
 def _form(request: HttpRequest, workspace: Workspace, replay: Replay, found: Round) -> RoundContextForm:
-    wanted = clean_or_refuse(ContextSearchForm, request.GET)["set"]
+    wanted = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data["set"]
     told = replay.context
     initial = {
         "name": proposed_name(told.team_name, told.round_number, told.user_prompt),
@@ -128,7 +126,7 @@ def _saved(request: HttpRequest, saved: SampleContext, form: RoundContextForm) -
 @require_safe
 def context_from_run(request: HttpRequest) -> HttpResponse:
     """Pick a workspace, then a run, then a team's round."""
-    wanted = clean_or_refuse(PickRoundForm, request.GET)
+    wanted = valid_or_refuse(PickRoundForm(request.GET)).cleaned_data
     workspaces = list(Workspace.objects.filter(archived=False))
     chosen = next((each for each in workspaces if each.slug == wanted["workspace"]), None)
     if chosen is None and len(workspaces) == 1:

@@ -7,14 +7,12 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
-from studio.editor.forms import refuse_other_encodings
 from studio.editor.sets import template_set
 from studio.editor.view_forms import read_view, sent_text
 from studio.preview.coverage import reached
 from studio.results.suggestions.forms import SuggestionsForm
 from studio.results.suggestions.page import suggestions_for
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
+from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 
 _AT_ONCE = BoundedSemaphore(2)
 """Coverages under way: it can wait, and must not take the threads that previews are answered with."""
@@ -24,7 +22,7 @@ _AT_ONCE = BoundedSemaphore(2)
 def prompt_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
     """Rounds to keep as sample contexts, lines that none reaches, variables that no template uses."""
     prompt_set = template_set(slug)
-    wanted = clean_or_refuse(SuggestionsForm, request.GET)["version"]
+    wanted = valid_or_refuse(SuggestionsForm(request.GET)).cleaned_data["version"]
     page = suggestions_for(prompt_set, person_of(request), wanted)
     part = request.headers.get("HX-Target") == "suggestion-counts"
     context = {"page": page, "prompt_set": prompt_set}

@@ -10,7 +10,7 @@ from builder.results.statistics import FEWEST_RUNS, Estimate
 from studio.shell.charts.lines import DASHES, NAMED, marker
 from studio.shell.charts.scale import Scale, drawable, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, joined, line, tag, text
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 340.0, 56.0, 24.0, 48.0, 50.0
 _CAP = 5.0

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from studio.shell.charts.scale import Scale, counting_scale, drawable, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, joined, line, shortened, spread, tag, text
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 NAMED = 8
 """So many looks can be told apart; lines beyond them are drawn thin, for the field they make."""

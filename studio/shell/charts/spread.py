@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 from builder.leaderboard import Distribution
 from studio.shell.charts.scale import Scale, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, line, shortened, tag, text
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM, _BOX = 306.0, 56.0, 34.0, 28.0, 46.0, 44.0
 _ROW_LEFT, _ROW_RIGHT, _ROW_TOP, _ROW = 176.0, 76.0, 12.0, 34.0

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from studio.shell.charts.scale import Scale, drawable, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, line, shortened, tag, text
-from studio.shell.score_tags import score
+from studio.shell.numbers import score
 
 _LEFT, _RIGHT, _TOP, _BOTTOM, _ROW = 176.0, 76.0, 12.0, 46.0, 34.0
 _NAME_ROOM = 22

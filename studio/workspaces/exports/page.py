@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.prompts.models import Holds
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 from studio.workspaces.exports.forms import OpenedFile
 from studio.workspaces.exports.plan import Plan, Target, plan
 from studio.workspaces.file_kinds import held_file
@@ -119,7 +119,7 @@ def export_page(
     workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
     named = set(clean["workspace"])
     if missing := named - {each.slug for each in workspaces}:
-        raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
+        raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
     if not named and not clean["chosen"]:
         named = suggested(version, label_name, workspaces)
     states = states_of(workspaces, prompt_set.holds)
@@ -140,7 +140,7 @@ def chosen_version(prompt_set: PromptSet, number: int | None, label_name: str) -
     if label_name:
         label = labels.filter(name=label_name).first()
         if label is None:
-            raise Problem(
+            raise RequestRefused(
                 404,
                 _("This set has no label «%(label)s».") % {"label": label_name},
                 _("Move the label to a version first."),
@@ -150,7 +150,7 @@ def chosen_version(prompt_set: PromptSet, number: int | None, label_name: str) -
         return _of_set(usual.version, prompt_set), usual.name
     version = prompt_set.versions.filter(number=number or prompt_set.revision).first()
     if version is None:
-        raise Problem(
+        raise RequestRefused(
             404,
             _("This set has no version %(number)d.") % {"number": number}
             if number

@@ -28,8 +28,8 @@ from studio.contexts.at_round import dialect_of
 from studio.models import PromptSet, PromptVersion, Workspace
 from studio.preview.saving import shortcomings
 from studio.prompts.findings import Finding
-from studio.prompts.models import SystemText, Texts
 from studio.prompts.system_text import read_text
+from studio.prompts.texts import SystemText, Texts
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.workspaces.file_kinds import held_file

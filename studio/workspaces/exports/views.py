@@ -15,9 +15,8 @@ from studio.compare.versions import text_diff
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, Workspace
 from studio.preview.saving import Refused
-from studio.shell.forms import clean_or_refuse
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.exports.exporting import CannotUndo, Order, confirm, require_undoable, stored, undo
 from studio.workspaces.exports.forms import (
     ConfirmForm,
@@ -40,7 +39,7 @@ EXPORTS_PER_PAGE = 50
 def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What an export would write where; confirmed, it is carried out."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    query = clean_or_refuse(PlanForm, request.GET)
+    query = valid_or_refuse(PlanForm(request.GET)).cleaned_data
     try:
         if request.method == "POST":
             return _confirmed(request, prompt_set, query)
@@ -49,13 +48,15 @@ def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
         return _plan_page(request, prompt_set, query)
     except JailError as error:
         status = 429 if isinstance(error, CoolingDown) else 503
-        raise Problem(status, reason(error), _("Nothing was written. Try again in a moment.")) from error
+        raise RequestRefused(
+            status, reason(error), _("Nothing was written. Try again in a moment.")
+        ) from error
 
 
 @require_safe
 def export_list(request: HttpRequest) -> HttpResponse:
     """Every export with its receipt, the newest first."""
-    clean = clean_or_refuse(ExportListForm, request.GET)
+    clean = valid_or_refuse(ExportListForm(request.GET)).cleaned_data
     exports = listed()
     workspace = None
     if clean["workspace"]:
@@ -92,12 +93,12 @@ def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
     now = timezone.now()
     try:
         if request.method == "POST":
-            batch = clean_or_refuse(UndoForm, request.POST)["batch"]
+            batch = valid_or_refuse(UndoForm(request.POST)).cleaned_data["batch"]
             undo(export, batch=batch, by=person_of(request), at=now)
             return redirect("export-detail", batch)
         require_undoable(export, now)
     except CannotUndo as error:
-        raise Problem(409, str(error), _("Look at the file, or export a version instead.")) from error
+        raise RequestRefused(409, str(error), _("Look at the file, or export a version instead.")) from error
     return _undo_page(request, export)
 
 
@@ -112,7 +113,7 @@ def _plan_page(
 
 
 def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
-    clean = clean_or_refuse(OpenedRowsForm, request.GET)
+    clean = valid_or_refuse(OpenedRowsForm(request.GET)).cleaned_data
     opened = [each.rows for each in (*clean["open"], *clean["rows"])]
     diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
     state = state_of(export.workspace, export.holds)
@@ -141,10 +142,10 @@ def _rows(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) ->
 
 
 def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:
-    clean = clean_or_refuse(ConfirmForm, request.POST)
+    clean = valid_or_refuse(ConfirmForm(request.POST)).cleaned_data
     version, label_name = chosen_version(prompt_set, clean["version"], clean["label"])
     if version.number != clean["version"]:
-        raise Problem(
+        raise RequestRefused(
             409,
             _("%(label)s points at v%(number)d now, so nothing was written.")
             % {"label": label_name, "number": version.number},
@@ -174,5 +175,5 @@ def _orders(targets: list[SeenFile], overwrite: list[SeenFile]) -> list[Order]:
     workspaces = Workspace.objects.filter(archived=False, slug__in=seen)
     found = {each.slug: each for each in workspaces.select_related(*LABELLED)}
     if missing := seen.keys() - found.keys():
-        raise Problem(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
+        raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
     return [Order(found[slug], each.sha256, slug in knowingly) for slug, each in seen.items()]

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from studio.compare.forms import OpenedField
-from studio.editor.forms import MESSAGE_LENGTH
 from studio.prompts.forms import LineField
 from studio.prompts.models import Holds
+from studio.prompts.texts import MESSAGE_LENGTH
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of a file: what the builder reads."""

@@ -11,7 +11,6 @@ from django.contrib.auth.models import User
 from django.db import transaction
 
 from builder.template.variables import KINDS, field_name
-from studio.editor.forms import MOST_CHARACTERS
 from studio.editor.page import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
@@ -19,16 +18,14 @@ from studio.preview.saving import Refused, keep_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.findings import Finding
 from studio.prompts.first_texts import DEFAULTS
-from studio.prompts.models import (
+from studio.prompts.models import Holds, NothingChanged, Origin, VersionConflict
+from studio.prompts.texts import (
+    MOST_CHARACTERS,
     SYSTEM_FIELD,
-    Holds,
-    NothingChanged,
-    Origin,
     SystemText,
     Templates,
     TextKind,
     Texts,
-    VersionConflict,
     text_name,
     user_prompts,
 )

@@ -17,9 +17,9 @@ from builder.files.workspace_look import peek
 from builder.jail import FileProblem
 from builder.system.file import problems_of, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
-from studio.editor.forms import lines_of
 from studio.models import PromptSet, Workspace
-from studio.prompts.models import SYSTEM_FIELD, Holds, TextKind
+from studio.prompts.models import Holds
+from studio.prompts.texts import SYSTEM_FIELD, TextKind, unix_line_ends
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.workspaces.file_kinds import held_file
@@ -153,7 +153,7 @@ def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
     except (LimitExceeded, PromptFileError) as error:
         return FileContent(error=error, encoding=encoding)
     return FileContent(
-        values={name: lines_of(text) for name, text in said.values.items()},
+        values={name: unix_line_ends(text) for name, text in said.values.items()},
         places={name: place.line for name, place in said.places.items()},
         outside=[each for each in found if each.field is None],
         problems=[
@@ -175,7 +175,7 @@ def _read_system(name: str, data: bytes, encoding: Encoding, owner: str) -> File
     except (LimitExceeded, PromptFileError) as error:
         return FileContent(error=error, encoding=encoding)
     return FileContent(
-        values={SYSTEM_FIELD: lines_of(data.decode())},
+        values={SYSTEM_FIELD: unix_line_ends(data.decode())},
         places={SYSTEM_FIELD: 1},
         problems=[
             TemplateProblem("system", FileProblem(name, each.line, each.column, each, SYSTEM_FIELD))

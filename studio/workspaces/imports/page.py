@@ -10,8 +10,8 @@ from builder.jail import FileProblem
 from studio.compare.page import Panel
 from studio.compare.versions import View, template_diff
 from studio.models import PromptSet
-from studio.prompts.models import TextKind, text_name
-from studio.shell.problems import Problem
+from studio.prompts.texts import TextKind, text_name
+from studio.shell.refusal import RequestRefused
 from studio.workspaces.imports.importing import Proposal
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, TemplateProblem, why_unreadable
 
@@ -76,7 +76,7 @@ class ImportPage:
         latest, templates = self.proposal.latest, self.proposal.templates
         assert latest is not None and templates is not None
         if kind not in templates.parts:
-            raise Problem(404, _("There are no such rows."))
+            raise RequestRefused(404, _("There are no such rows."))
         return Panel(template_diff(latest.templates, templates, kind, self.view, before))
 
     @property

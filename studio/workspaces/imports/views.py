@@ -12,13 +12,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from builder.errors import CoolingDown, JailError
 from studio.compare.versions import View
-from studio.editor.forms import read_or_refuse
 from studio.editor.sets import reason
 from studio.models import PromptSet, PromptVersion, Upload, Workspace
 from studio.prompts.models import Holds
-from studio.shell.people import person_of
-from studio.shell.problems import Problem
-from studio.shell.way_back import way_back
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, valid_or_refuse, way_back
 from studio.workspaces.file_kinds import held_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
@@ -47,7 +45,7 @@ def prompt_import(request: HttpRequest) -> HttpResponse:
     """Choose a file, of one's own or a workspace's."""
     person = person_of(request)
     if request.method != "POST":
-        target = read_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
+        target = valid_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
         return _upload_page(request, UploadForm(initial={"set": target}))
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
@@ -61,7 +59,7 @@ def prompt_import(request: HttpRequest) -> HttpResponse:
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
-    slug = read_or_refuse(ImportViewForm(request.GET)).cleaned_data["set"]
+    slug = valid_or_refuse(ImportViewForm(request.GET)).cleaned_data["set"]
     file = uploaded_file(upload.name, bytes(upload.data), upload.at, _chosen(slug) if slug else None)
     return _import(request, file, default=None)
 
@@ -69,7 +67,7 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
-    workspace, view = _workspace(slug), read_or_refuse(ImportViewForm(request.GET)).cleaned_data
+    workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
     held = held_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else Holds.PROMPTS))
     label = held.label_of(workspace)
     try:
@@ -86,7 +84,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
 def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
-    clean = read_or_refuse(AdoptForm(request.POST)).cleaned_data
+    clean = valid_or_refuse(AdoptForm(request.POST)).cleaned_data
     held = held_file(clean["file"] or Holds.PROMPTS)
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
@@ -140,7 +138,7 @@ def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
 
 
 def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | None) -> HttpResponse:
-    view = read_or_refuse(ImportViewForm(request.GET)).cleaned_data
+    view = valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
     prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
     if prompt_set is not None and prompt_set.holds != file.holds:
         said = _("«%(set)s» holds another kind of file than this one: choose another set, or make a new one.")
@@ -170,7 +168,7 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
     form = ImportForm(request.POST, is_new=proposal.prompt_set is None)
     if not form.is_valid():
         if set(form.errors) - {"name", "message"}:
-            read_or_refuse(form)
+            valid_or_refuse(form)
         return _page(request, page, form, status=422)
     clean = form.cleaned_data
     if clean["sha256"] != proposal.file.sha256:
@@ -182,7 +180,7 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
         return make(request, proposal, clean)
     except VersionConflict:
         # Between reading the set above and writing to it.
-        raise Problem(
+        raise RequestRefused(
             409,
             _("Somebody saved a version at the same moment, so nothing was imported."),
             _("Go back and look at the comparison again."),
@@ -238,7 +236,7 @@ def _page(
         "proposal": page.proposal,
         "prompt_set": page.prompt_set,
         "form": form,
-        "view": read_or_refuse(ImportViewForm(request.GET)),
+        "view": valid_or_refuse(ImportViewForm(request.GET)),
         "findings": tried,
         "moved": moved,
     }
@@ -283,9 +281,9 @@ def _chosen(slug: str) -> PromptSet:
     return found
 
 
-def _not_now(error: JailError) -> Problem:
+def _not_now(error: JailError) -> RequestRefused:
     status = 429 if isinstance(error, CoolingDown) else 503
-    return Problem(status, reason(error))
+    return RequestRefused(status, reason(error))
 
 
 def _back_or(request: HttpRequest, otherwise: str) -> str:

@@ -14,7 +14,7 @@ from django.test import Client
 import studio.compare.rendered
 from builder.jail import JailPool, Limits
 from studio.models import Draft, PromptSet, SampleContext
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEAM, TEXTS, make_context, make_set, sent
 from tests.studio.jail import UseJail

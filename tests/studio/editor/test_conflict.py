@@ -10,7 +10,7 @@ from builder.jail import JailPool
 from studio.editor.conflicts import between
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.prompts.drafts import CopyReason
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, SAVE, TEXTS, fields, make_set, sent
 

@@ -15,7 +15,7 @@ from builder.errors import Superseded
 from builder.jail import JailPool, Limits
 from studio.editor.page import preview_topic
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
 from tests.studio.jail import UseJail

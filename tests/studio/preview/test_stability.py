@@ -12,7 +12,7 @@ import studio.preview.stability_views
 from builder.jail import JailPool
 from studio.models import Draft, DraftCopy, LanguageModel, PromptSet
 from studio.prompts.drafts import CopyReason
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, TEAM, TEXTS, fields, make_context, make_set
 from tests.studio.jail import UseJail

@@ -9,7 +9,7 @@ from django.test import Client
 
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.prompts.drafts import COPIES_KEPT, CopyReason, DraftConflict, StaleRevision
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, TEAM, TEXTS, fields, make_set, sent
 

@@ -18,7 +18,7 @@ from studio.operations.backup import back_up, restore
 from studio.prompts import history, history_index
 from studio.prompts.folding import fold
 from studio.prompts.history import HistoryPage, history_page, words_of
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 
 TEXTS = Templates("team", "evaluator", "judgment")

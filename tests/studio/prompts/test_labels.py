@@ -9,7 +9,7 @@ from django.test import Client
 
 from studio.models import Label, LabelMove, PromptSet, PromptVersion, Workspace
 from studio.prompts.labels import LabelInUse
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 
 

@@ -9,7 +9,8 @@ from django.db import connection
 from django.test import Client
 
 from studio.models import PromptSet, PromptVersion, Tag
-from studio.prompts.models import NothingChanged, Origin, Templates, VersionConflict
+from studio.prompts.models import NothingChanged, Origin, VersionConflict
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 
 TEXTS = Templates("team {{ user_prompt }}\n", "evaluator", "judgment")

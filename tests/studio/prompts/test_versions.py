@@ -8,7 +8,8 @@ from django.test import Client
 
 from builder.jail import JailPool
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.prompts.models import Origin, Templates
+from studio.prompts.models import Origin
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_set, sent
 from tests.studio.jail import UseJail

@@ -20,7 +20,7 @@ from builder.leaderboard.sentences import DAMAGED
 from builder.simulation import TEAMS, Run, simulate
 from studio.models import Export, ExportReceipt, PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.operations.watching import Watch
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.results.attribution import Examined, attribute_workspace
 from studio.results.attribution_page import attribution_of, briefs_of
 from studio.results.models import Basis, Found, is_id

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 from django.utils import translation
 
-from studio.shell.score_tags import exact, percent, score, signed, took, way
+from studio.shell.numbers import percent, score, signed, took, way
+from studio.shell.tags import exact
 
 NAN, INF = float("nan"), float("inf")
 

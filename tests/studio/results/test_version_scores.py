@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext
 
 from builder.results.statistics import difference, estimate
 from studio.models import Label, PromptSet, PromptVersion, RoundResult, RunResult, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.results.models import Basis, Found
 from studio.results.round_scores import by_round
 from studio.results.scoring_basis import judged_apart, judges_unknown

@@ -11,7 +11,7 @@ from django.test import RequestFactory
 
 from studio.shell import downloads
 from studio.shell.downloads import Table, as_csv, as_json, download
-from studio.shell.problems import Problem
+from studio.shell.refusal import RequestRefused
 
 COLUMNS = ("team_name", "score", "best", "at", "took", "note")
 TOKYO = timezone(timedelta(hours=9))
@@ -79,7 +79,7 @@ def test_json_is_exact() -> None:
     [("?format=xls", 400), ("?format=csv&table=other", 404), ("?format=csv&table=" + "x" * 99, 400)],
 )
 def test_what_no_link_asks_for_is_refused(query: str, status: int) -> None:
-    with pytest.raises(Problem) as refused:
+    with pytest.raises(RequestRefused) as refused:
         asked(query)
     assert refused.value.status == status
 

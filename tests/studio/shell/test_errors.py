@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.test import Client, RequestFactory
 
-from studio.shell.error_views import permission_denied, problem_page
-from studio.shell.problems import Problem
+from studio.shell.error_views import permission_denied
+from studio.shell.refusal import RequestRefused, refusal_page
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
 def test_a_problem_becomes_a_page_that_says_what_to_do(
     failing: Client, monkeypatch: pytest.MonkeyPatch, status: int
 ) -> None:
-    fail_with(monkeypatch, Problem(status, "What happened.", "What to do."))
+    fail_with(monkeypatch, RequestRefused(status, "What happened.", "What to do."))
     answer = failing.get("/shortcuts/")
     page = answer.content.decode()
     assert answer.status_code == status
@@ -37,13 +37,13 @@ def test_a_problem_becomes_a_page_that_says_what_to_do(
 def test_a_problem_without_advice_gets_the_usual_one(
     failing: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fail_with(monkeypatch, Problem(409, "Version 4 was saved in between."))
+    fail_with(monkeypatch, RequestRefused(409, "Version 4 was saved in between."))
     page = failing.get("/shortcuts/").content.decode()
     assert "Somebody was faster" in page and "Your text is safe." in page
 
 
 def test_an_htmx_request_gets_the_problem_as_a_part(failing: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    fail_with(monkeypatch, Problem(400, "What happened."))
+    fail_with(monkeypatch, RequestRefused(400, "What happened."))
     answer = failing.get("/shortcuts/", headers={"HX-Request": "true"})
     assert answer.status_code == 400
     assert "What happened." in answer.content.decode() and "<html" not in answer.content.decode()
@@ -84,6 +84,6 @@ def test_a_refusal_gives_its_reason(rf: RequestFactory) -> None:
 
 def test_a_page_outside_a_session_shows_no_navigation(rf: RequestFactory) -> None:
     def page(request: HttpRequest) -> HttpResponse:
-        return problem_page(request, 404)
+        return refusal_page(request, 404)
 
     assert 'class="nav"' not in page(rf.get("/")).content.decode()

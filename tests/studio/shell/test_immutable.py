@@ -8,7 +8,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, models, transaction
 
 from studio.models import Label, LabelMove, PromptSet, PromptVersion
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.shell.immutable import ImmutableRow, triggers_lifted
 from tests.studio.clock import NOW
 

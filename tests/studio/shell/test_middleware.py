@@ -41,7 +41,7 @@ def test_an_error_in_a_view_carries_them_too(
 ) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(person)
-    monkeypatch.setattr("studio.prompts.views.clean_or_refuse", lambda *_: 1 / 0)
+    monkeypatch.setattr("studio.prompts.views.valid_or_refuse", lambda *_: 1 / 0)
     answer = client.get("/prompts/")
     assert answer.status_code == 500
     assert "frame-ancestors 'none'" in answer["Content-Security-Policy"]

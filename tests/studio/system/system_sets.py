@@ -5,7 +5,8 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from studio.models import PromptSet
-from studio.prompts.models import Holds, SystemText
+from studio.prompts.models import Holds
+from studio.prompts.texts import SystemText
 from tests.studio.clock import NOW
 
 

@@ -11,7 +11,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from studio.models import Draft, Export, Label, PromptSet, Workspace
-from studio.prompts.models import Holds, Origin, SystemText
+from studio.prompts.models import Holds, Origin
+from studio.prompts.texts import SystemText
 from studio.results.attribution import _Versions
 from studio.results.replay.rebuilt import candidates
 from studio.workspaces.exports.models import Outcome

@@ -16,8 +16,9 @@ from studio.prompts.drafts import SentDraft
 from studio.prompts.first_texts import DEFAULT_SYSTEM
 from studio.prompts.history import history_page, words_of
 from studio.prompts.history_index import HistoryNote
-from studio.prompts.models import Holds, SystemText, Templates
+from studio.prompts.models import Holds
 from studio.prompts.system_text import read_text
+from studio.prompts.texts import SystemText, Templates
 from tests.studio.clock import NOW
 from tests.studio.system.system_sets import fields, make_system_set, text
 

@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from builder.files.workspace_look import sha256
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.workspaces.exports.confirming import file_of
 

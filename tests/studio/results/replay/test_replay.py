@@ -15,7 +15,7 @@ from builder.jail import JailPool
 from builder.leaderboard import AggregationStore
 from studio.models import Draft, PromptSet, Workspace
 from studio.prompts.drafts import SentDraft
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.jail import UseJail

@@ -13,7 +13,7 @@ from django.test import Client
 from builder.jail import JailPool
 from builder.simulation import Run, simulate
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.results.models import Found
 from studio.results.suggestions.reaching import reaching_rounds
 from studio.results.suggestions.round_traits import TRAITS, traits_of

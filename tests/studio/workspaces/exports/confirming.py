@@ -6,7 +6,7 @@ from django.contrib.auth.models import User
 
 from builder.files.prompt_file import merge
 from studio.models import Label, PromptSet, PromptVersion, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from studio.workspaces.exports.exporting import Order
 from studio.workspaces.exports.plan import hash_of
 from tests.studio.clock import NOW

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from studio.models import PromptSet, Workspace
-from studio.prompts.models import Templates
+from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS
 

@@ -10,7 +10,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.prompts.models import Origin, Templates
+from studio.prompts.models import Origin
+from studio.prompts.texts import Templates
 from tests.studio.editing import TEXTS, make_set
 from tests.studio.workspaces.imports.incoming_files import EDITED, make_workspace, toml
 

@@ -1,14 +1,37 @@
-"""A request that cannot be done, said to the person who made it."""
+"""A request that is refused: the exception that ends it and the page it becomes.
 
+Raised by views and by what they call; `middleware.RefusalPages` and the error handlers make the page.
+"""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.utils.translation import gettext as _
 
 
-class Problem(Exception):
+class RequestRefused(Exception):
     """Ends the request with a page that says what is wrong and what to do next."""
 
     def __init__(self, status: int, what: str, advice: str = "") -> None:
         super().__init__(what)
         self.status, self.what, self.advice = status, what, advice
+
+    def page(self, request: HttpRequest) -> HttpResponse:
+        """The answer to the request; a subclass may answer in its own way."""
+        return refusal_page(request, self.status, self.what, self.advice)
+
+
+def refusal_page(request: HttpRequest, status: int, what: str = "", advice: str = "") -> HttpResponse:
+    """The page of a refusal; an htmx request gets the part that fits into its page."""
+    signed_in = hasattr(request, "user") and request.user.is_authenticated
+    part = request.headers.get("HX-Request") == "true"
+    context = {
+        "status": status,
+        "problem_title": title(status),
+        "what": what,
+        "advice": advice or usual_advice(status),
+        "layout_template": "base.html" if signed_in else "bare.html",
+    }
+    return render(request, "_problem.html" if part else "problem.html", context, status=status)
 
 
 def title(status: int) -> str:
@@ -27,7 +50,7 @@ def title(status: int) -> str:
     return titles.get(status, _("Something went wrong here"))
 
 
-def advice(status: int) -> str:
+def usual_advice(status: int) -> str:
     """What to do about it where nobody knows better."""
     advices = {
         400: _("Check the address or the form, and try again."),

@@ -1,21 +1,18 @@
-"""Scores, their differences and lengths of time as the studio shows them."""
+"""Numbers as pages show them: scores, differences, shares and lengths of time.
+
+Used by charts and pages, and by templates through `tags`.
+"""
 
 import math
 from datetime import timedelta
 
-from django import template
 from django.utils import formats
-from django.utils.html import escape
-from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-
-register = template.Library()
 
 _LARGEST = 1e7
 """Nobody reads more digits; an evaluator that went wild must not push the page apart."""
 
 
-@register.filter
 def score(value: float | None) -> str:
     """A score with two decimals, by locale; a dash where there is none."""
     if value is None or math.isnan(value):
@@ -29,7 +26,6 @@ def score(value: float | None) -> str:
     return text.replace("-", "−", 1)
 
 
-@register.filter
 def signed(value: float | None) -> str:
     """A difference, always with its sign: «+3.10», «−0.25», «±0.00»."""
     if value is None or math.isnan(value):
@@ -40,7 +36,6 @@ def signed(value: float | None) -> str:
     return f"{'+' if round(value, 2) > 0 else '±'}{text}"
 
 
-@register.filter
 def way(value: float | None) -> str:
     """The class of a difference: ``up``, ``down`` or ``same``; the sign says it without colour."""
     if value is None or math.isnan(value) or (math.isfinite(value) and not round(value, 2)):
@@ -48,7 +43,6 @@ def way(value: float | None) -> str:
     return "up" if value > 0 else "down"
 
 
-@register.filter
 def took(length: timedelta | None) -> str:
     """A length of time in its two largest units: «2 min 5 s»."""
     if length is None:
@@ -65,7 +59,6 @@ def took(length: timedelta | None) -> str:
     return _("%(hours)d h %(minutes)d min") % {"hours": minutes // 60, "minutes": minutes % 60}
 
 
-@register.filter
 def percent(share: float | None) -> str:
     """A share of one, such as a confidence; what is no share is shown as it is."""
     if share is None or math.isnan(share):
@@ -73,9 +66,3 @@ def percent(share: float | None) -> str:
     if not 0 <= share <= 1:
         return score(share)
     return f"{share * 100:.0f} %"
-
-
-@register.filter
-def exact(text: str) -> SafeString:
-    """A text for ``<pre>``, to the byte: browsers would make a line end of every carriage return."""
-    return mark_safe(escape(text).replace("\r", "&#13;"))

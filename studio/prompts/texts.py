@@ -1,0 +1,117 @@
+"""The texts of a version or draft: three templates, or the text of `system_prompt.toml`."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import astuple, dataclass
+from typing import Literal, Protocol, get_args
+
+from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
+
+MOST_CHARACTERS = 65_536
+"""Of one template: what the check accepts."""
+MESSAGE_LENGTH = 500
+"""Characters of a version's message."""
+
+TextKind = Literal["team", "evaluator", "judgment", "system"]
+TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
+SYSTEM_FIELD = "system_prompt"
+TEXT_FIELDS: tuple[str, ...] = (*FIELDS, SYSTEM_FIELD)
+
+
+def text_field(kind: TextKind) -> str:
+    """The column of a text, and its field in a form."""
+    return SYSTEM_FIELD if kind == "system" else field_name(kind)
+
+
+def text_name(kind: TextKind) -> str:
+    """What people call it: the key of a template, or the whole file."""
+    return "system_prompt.toml" if kind == "system" else field_name(kind)
+
+
+@dataclass(frozen=True)
+class Templates:
+    """The three template texts of a version, named as in MixSeek's prompt file."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+
+    @property
+    def by_kind(self) -> dict[PromptKind, str]:
+        """The texts by the builder's names for them."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+
+    @property
+    def parts(self) -> dict[TextKind, str]:
+        """The texts by kind, as ``SystemText`` has its one."""
+        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        """What a row stores."""
+        return {**vars(self), SYSTEM_FIELD: None}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 over the three texts; lengths keep their borders apart."""
+        digest = hashlib.sha256()
+        for text in astuple(self):
+            encoded = text.encode()
+            digest.update(b"%d:" % len(encoded) + encoded)
+        return digest.hexdigest()
+
+
+@dataclass(frozen=True)
+class SystemText:
+    """The whole text of ``system_prompt.toml``, beside ``Templates`` what a version may be."""
+
+    system_prompt: str
+
+    @property
+    def parts(self) -> dict[TextKind, str]:
+        return {"system": self.system_prompt}
+
+    @property
+    def columns(self) -> dict[str, str | None]:
+        return {**dict.fromkeys(FIELDS, ""), SYSTEM_FIELD: self.system_prompt}
+
+    @property
+    def content_hash(self) -> str:
+        """SHA-256 of the text; the name before it keeps it apart from every hash of templates."""
+        return hashlib.sha256(b"system_prompt.toml:" + self.system_prompt.encode()).hexdigest()
+
+
+Texts = Templates | SystemText
+"""What one version or draft says, in whichever of a workspace's files."""
+
+
+def texts_of(parts: Mapping[TextKind, str]) -> Texts:
+    """The texts of all kinds that a set has."""
+    return SystemText(parts["system"]) if "system" in parts else Templates(*(parts[kind] for kind in KINDS))
+
+
+def user_prompts(texts: Texts) -> Templates:
+    """The three templates, where a page is about nothing else."""
+    assert isinstance(texts, Templates), "a system prompt has no templates"
+    return texts
+
+
+class TextRow(Protocol):
+    """A row with the columns of texts."""
+
+    team_user_prompt: str
+    evaluator_user_prompt: str
+    judgment_user_prompt: str
+    system_prompt: str | None
+
+
+def texts_in(row: TextRow) -> Texts:
+    """What a row holds: the one text of a system prompt, or three templates."""
+    if row.system_prompt is not None:
+        return SystemText(row.system_prompt)
+    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
+
+
+def unix_line_ends(text: str) -> str:
+    """A text with the line ends that templates have: browsers send every one as CRLF."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
