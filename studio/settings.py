@@ -1,7 +1,10 @@
 """Django's settings. What a deployment may choose comes from `environment.py`; the rest is decided here."""
 
 import os
+from importlib.util import find_spec
 from typing import Any
+
+from django.core.exceptions import ImproperlyConfigured
 
 from studio.shell.data_folder import kept_secret
 from studio.shell.environment import CHECKOUT, PACKAGE, read_environment
@@ -82,6 +85,10 @@ TEMPLATES = [
 
 DATABASES: dict[str, dict[str, Any]]
 if ENVIRONMENT.database:
+    if find_spec("psycopg") is None:
+        raise ImproperlyConfigured(
+            "DATABASE_URL needs the package psycopg: install it with «pip install prompt-studio[postgres]»."
+        )
     DATABASES = {
         "default": {
             "ENGINE": "django.db.backends.postgresql",

@@ -46,7 +46,7 @@ def enter(argv: list[str]) -> None:
         return
     try:
         with _alone():
-            _complete(development="test" in argv[1:2])
+            _complete(development="test" in argv[1:2], postgres=bool(os.environ.get("DATABASE_URL")))
     except OSError as error:
         _stop(f"The folder {ROOT} cannot be written ({error.strerror}): make it writable for this user.")
     except KeyboardInterrupt:
@@ -55,7 +55,7 @@ def enter(argv: list[str]) -> None:
         os.execv(PYTHON, [str(PYTHON), *argv])
 
 
-def _complete(development: bool) -> None:
+def _complete(development: bool, postgres: bool) -> None:
     """Do the steps whose digest is not on the stamp."""
     stamp = _read_stamp()
     if any(stamp.get(step) != value for step, value in _base().items()):
@@ -66,6 +66,10 @@ def _complete(development: bool) -> None:
     if development and stamp.get("development") != (digest := _digest("requirements-dev.txt")):
         _install("requirements-dev.txt", "the pinned packages for tests")
         stamp["development"] = digest
+        _write_stamp(stamp)
+    if postgres and stamp.get("postgres") != (digest := _digest("requirements-postgres.txt")):
+        _install("requirements-postgres.txt", "the pinned packages for PostgreSQL")
+        stamp["postgres"] = digest
         _write_stamp(stamp)
     # Before the installation, which would build it too, but wrap a failure into pages of pip's own.
     front_end = _digest(*FRONT_END)

@@ -13,6 +13,7 @@ TOP_LEVEL = {
     "pyproject.toml",
     "requirements.txt",
     "requirements-dev.txt",
+    "requirements-postgres.txt",
     "builder",
     "studio",
     "templates",

@@ -1,5 +1,7 @@
 """What the environment may say, and the sentences that refuse the rest."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -147,3 +149,10 @@ def test_data_folder_that_cannot_be_made_is_said_with_the_next_step(tmp_path: Pa
     (tmp_path / "file").touch()
     with pytest.raises(ImproperlyConfigured, match=r"cannot be written .*--data DIR or STUDIO_DATA"):
         make_data_folder(tmp_path / "file" / "data")
+
+
+def test_without_psycopg_a_database_url_is_refused_with_what_to_install(tmp_path: Path) -> None:
+    code = "import sys; sys.modules['psycopg'] = None; import studio.settings"
+    environ = {"STUDIO_DATA": str(tmp_path), "DATABASE_URL": "postgresql://me:secret@db/studio"}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True)
+    assert "pip install prompt-studio[postgres]" in done.stderr and "secret" not in done.stderr
