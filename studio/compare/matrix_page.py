@@ -23,6 +23,7 @@ from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.budgets import budget_of, counter_of
 from studio.shell import downloads
+from studio.shell.jail import status_of
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
@@ -69,7 +70,7 @@ class Row:
 
     @property
     def status(self) -> int:
-        return 503 if self.refusal else 200
+        return status_of(self.refusal)
 
 
 @dataclass(frozen=True)

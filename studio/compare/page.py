@@ -7,7 +7,7 @@ from functools import cached_property
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import JailError
 from studio.compare.forms import CompareForm, Opened
 from studio.compare.rendered import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
 from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
@@ -16,6 +16,7 @@ from studio.editor.page import chosen_context
 from studio.models import PromptSet, PromptVersion, SampleContext
 from studio.prompts.models import Holds
 from studio.prompts.texts import TextKind, user_prompts
+from studio.shell.jail import status_of
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
@@ -118,7 +119,7 @@ class ComparePage:
         try:
             return Panel(prompt=prompt_diff(self.pair, kind, self.at_round, self.view))
         except JailError as error:
-            status = 429 if isinstance(error, CoolingDown) else 503
+            status = status_of(error)
             raise RequestRefused(
                 status, error.text(reader_language()), error.advice(reader_language())
             ) from error

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from builder.errors import CoolingDown, JailError, LimitExceeded
+from builder.errors import JailError, LimitExceeded
 from builder.jail import Examination
 from builder.template.dialect import Dialect
 from builder.template.variables import KINDS, PromptKind, field_name
@@ -13,7 +13,7 @@ from studio.compare.versions import TextDiff, View
 from studio.contexts.at_round import ContextAtRound
 from studio.prompts.findings import Finding
 from studio.prompts.texts import Templates
-from studio.shell.jail import pool
+from studio.shell.jail import pool, status_of
 
 OVERVIEW_SECONDS = 3.0
 """For all rounds together: each rendering may stay just below its limit."""
@@ -75,9 +75,7 @@ class PromptComparison:
     @property
     def status(self) -> int:
         """The answer's status: an error in a template is no error of the request."""
-        if self.refusal is None:
-            return 200
-        return 429 if isinstance(self.refusal, CoolingDown) else 503
+        return status_of(self.refusal)
 
     @property
     def changed_rounds(self) -> list[int]:

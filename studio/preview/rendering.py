@@ -21,6 +21,7 @@ from studio.preview.budgets import BudgetView, budget_view, counter_of
 from studio.preview.examinations import examine
 from studio.preview.source import SavedText
 from studio.prompts.findings import Finding, in_order
+from studio.shell.jail import status_of
 
 MOST_SHOWN = 200_000
 """Characters of a prompt that a page shows; a browser that lays out a million stops answering."""
@@ -82,7 +83,7 @@ class Answer:
     @property
     def status(self) -> int:
         """The answer's status: an error in a text is no error of the request."""
-        return {"wait": 429, "unavailable": 503}.get(self.state, 200)
+        return status_of(self.refusal)
 
     @property
     def seconds(self) -> int:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import JailError
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
 from studio.contexts.at_round import context_at, usual_context
@@ -29,6 +29,7 @@ from studio.preview.stability_page import prefix_table
 from studio.prompts.drafts import DraftConflict, StaleRevision
 from studio.prompts.models import Holds
 from studio.prompts.texts import user_prompts
+from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 
@@ -78,7 +79,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
         return _not_taken(request, _page(request, prompt_set), said, 409)
     except JailError as refusal:
         said = _("Not reordered just now, but your draft is kept.")
-        return _not_taken(request, page, said, 429 if isinstance(refusal, CoolingDown) else 503)
+        return _not_taken(request, page, said, status_of(refusal))
     messages.success(request, _("Taken into your draft. The text it had before is put aside."))
     query = {"kind": view.kind, "context": view.context, "round": view.round or ""}
     shown = urlencode({name: value for name, value in query.items() if value})

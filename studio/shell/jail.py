@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 
+from builder.errors import CoolingDown, JailError
 from builder.jail import JailPool, seccomp_supported
 
 _pool: JailPool | None = None
@@ -25,6 +26,13 @@ def use(other: JailPool | None) -> JailPool | None:
     global _pool
     before, _pool = _pool, other
     return before
+
+
+def status_of(refusal: JailError | None) -> int:
+    """The status of a page whose job the jail refused: 429 where its owner has to wait, else 503."""
+    if refusal is None:
+        return 200
+    return 429 if isinstance(refusal, CoolingDown) else 503
 
 
 @register(Tags.security)

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 
 from django.contrib.auth.models import User
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import JailError
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import SampleContext, Workspace
 from studio.preview.examinations import examine
 from studio.prompts.findings import Finding
+from studio.shell.jail import status_of
 from studio.workspaces.state import PromptFileState, state_of
 
 
@@ -40,9 +41,7 @@ class WorkspacePreview:
     @property
     def status(self) -> int:
         """The answer's status: an error in a template is no error of the request."""
-        if self.refusal is None:
-            return 200
-        return 429 if isinstance(self.refusal, CoolingDown) else 503
+        return status_of(self.refusal)
 
 
 def preview_of(workspace: Workspace, context: str, round_number: int | None, owner: User) -> WorkspacePreview:

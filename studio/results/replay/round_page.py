@@ -8,7 +8,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from builder.errors import BuilderError, CoolingDown, JailError, TaskUnknown, UnknownRound
+from builder.errors import BuilderError, JailError, TaskUnknown, UnknownRound
 from builder.leaderboard import AggregationStore, RebuiltRound, RoundRecord
 from builder.results.attribution import rebuilt_for
 from builder.template.dialect import Dialect
@@ -22,7 +22,7 @@ from studio.preview.rendering import compared
 from studio.prompts.findings import Finding
 from studio.results.replay.rebuilt import Candidate, Nearest, Place, candidates, rebuilt_round
 from studio.runs.round_page import StoredText
-from studio.shell.jail import pool
+from studio.shell.jail import pool, status_of
 from studio.workspaces.state import state_of
 
 
@@ -72,9 +72,7 @@ class Replayed:
     @property
     def status(self) -> int:
         """The answer's status: an error in a template is no error of the request."""
-        if self.refusal is None:
-            return 200
-        return 429 if isinstance(self.refusal, CoolingDown) else 503
+        return status_of(self.refusal)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from builder.errors import ContextError, CoolingDown, TaskUnknown
+from builder.errors import ContextError, TaskUnknown
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import View
 from studio.models import Workspace
@@ -23,6 +23,7 @@ from studio.results.suggestions.round_context_forms import TaskForm
 from studio.runs.problems import reading
 from studio.runs.round_page import read_round
 from studio.shell.downloads import download
+from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 
@@ -118,9 +119,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
     if (file := download(request, {"replay": lambda: replays.file(name, template)})) is not None:
         return file
     table = replays.table(template, form.cleaned_data["page"] or 1)
-    status = 200
-    if table.refusal is not None:
-        status = 429 if isinstance(table.refusal, CoolingDown) else 503
+    status = status_of(table.refusal)
     return render(request, "replay/run.html", page | {"table": table, "paging": table.paging}, status=status)
 
 

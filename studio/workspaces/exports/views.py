@@ -10,11 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import JailError
 from studio.compare.versions import text_diff
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, Workspace
 from studio.preview.saving import Refused
+from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.exports.exporting import CannotUndo, Order, confirm, require_undoable, stored, undo
@@ -47,7 +48,7 @@ def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
             return _rows(request, prompt_set, query)
         return _plan_page(request, prompt_set, query)
     except JailError as error:
-        status = 429 if isinstance(error, CoolingDown) else 503
+        status = status_of(error)
         raise RequestRefused(
             status, reason(error), _("Nothing was written. Try again in a moment.")
         ) from error

@@ -10,11 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import JailError
 from studio.compare.versions import View
 from studio.editor.sets import reason
 from studio.models import PromptSet, PromptVersion, Upload, Workspace
 from studio.prompts.models import Holds
+from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
 from studio.workspaces.file_kinds import held_file
@@ -282,7 +283,7 @@ def _chosen(slug: str) -> PromptSet:
 
 
 def _not_now(error: JailError) -> RequestRefused:
-    status = 429 if isinstance(error, CoolingDown) else 503
+    status = status_of(error)
     return RequestRefused(status, reason(error))
 
 
