@@ -12,13 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from builder.cache.report import CacheReport as CacheReport
     from builder.contract.budget import FittedPrompt as FittedPrompt
     from builder.contract.budget import fit_round_prompt as fit_round_prompt
     from builder.contract.round_context import RoundContext as RoundContext
     from builder.contract.round_context import gather_round_context as gather_round_context
     from builder.contract.round_context import read_round_context as read_round_context
-    from builder.contract.round_filters import setup_jinja2_environment as setup_jinja2_environment
     from builder.contract.round_history import compress_submission_history as compress_submission_history
     from builder.contract.round_prompt import PlainTextPromptBuilder as PlainTextPromptBuilder
     from builder.contract.round_prompt import PromptBuilder as PromptBuilder
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from builder.problems import Problem as Problem
     from builder.system.builder import SystemPromptBuilder as SystemPromptBuilder
     from builder.system.built_prompt import BuiltPrompt as BuiltPrompt
+    from builder.system.cache_report import CacheReport as CacheReport
     from builder.system.config import SystemPromptConfig as SystemPromptConfig
     from builder.system.input import SystemPromptInput as SystemPromptInput
     from builder.system.prompt import render_system_prompt as render_system_prompt
@@ -57,12 +56,13 @@ if TYPE_CHECKING:
     from builder.template.models import RoundPromptContext as RoundPromptContext
     from builder.template.models import RoundState as RoundState
     from builder.template.models import SubmissionRecord as SubmissionRecord
+    from builder.template.round_filters import setup_jinja2_environment as setup_jinja2_environment
 
 _ROOMS = {
     "FittedPrompt": "builder.contract.budget",
     "fit_round_prompt": "builder.contract.budget",
     "BuiltPrompt": "builder.system.built_prompt",
-    "CacheReport": "builder.cache.report",
+    "CacheReport": "builder.system.cache_report",
     "CONTRACT": "builder.template.dialect",
     "DIALECTS": "builder.template.dialect",
     "Dialect": "builder.template.dialect",
@@ -87,7 +87,7 @@ _ROOMS = {
     "RoundContext": "builder.contract.round_context",
     "gather_round_context": "builder.contract.round_context",
     "read_round_context": "builder.contract.round_context",
-    "setup_jinja2_environment": "builder.contract.round_filters",
+    "setup_jinja2_environment": "builder.template.round_filters",
     "compress_submission_history": "builder.contract.round_history",
     "PlainTextPromptBuilder": "builder.contract.round_prompt",
     "PromptBuilder": "builder.contract.round_prompt",

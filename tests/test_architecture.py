@@ -42,7 +42,7 @@ OPEN_TO_STUDIO = {
         "contract.budget",
         "system.built_prompt",
         "cache.minimums",
-        "cache.report",
+        "system.cache_report",
         "template.defaults",
         "template.dialect",
         "diff.lines",

@@ -4,12 +4,12 @@ import argparse
 from collections.abc import Iterable
 from pathlib import Path
 
-from builder.cache.report import CacheReport
 from builder.cache.tokens import TokenCount
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
 from builder.system.builder import SkillCost, SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt, Section
+from builder.system.cache_report import CacheReport
 from builder.system.input import MODES
 
 

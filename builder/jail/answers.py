@@ -12,9 +12,9 @@ from builder.files.file_check import FileProblem
 from builder.files.prompt_file import Place, PromptFile, UnknownKey
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
-from builder.results.landmarks import Landmarks
 from builder.system.table import Mention, SystemTable
 from builder.template.coverage import Coverage
+from builder.template.landmarks import Landmarks
 
 FAULT = message(
     "jail-fault",

@@ -20,12 +20,12 @@ from builder.files.file_check import check_file
 from builder.files.orchestrator_file import named_prompt_file
 from builder.jail.limits import Limits, exceeded
 from builder.problems import errors_in
-from builder.results.landmarks import landmarks
 from builder.system.front_matter import read_front_matters
 from builder.system.table import read_system_table
 from builder.template.check import read
 from builder.template.coverage import coverage, unused
 from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
+from builder.template.landmarks import landmarks
 from builder.template.render import render_capped
 from builder.template.variables import PromptKind, sample_values
 

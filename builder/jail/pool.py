@@ -24,11 +24,11 @@ from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
 from builder.problems import Problem
-from builder.results.landmarks import Landmarks
 from builder.system.front_matter import FrontMatter
 from builder.system.table import SystemTable
 from builder.template.coverage import Coverage
 from builder.template.dialect import CONTRACT, Dialect
+from builder.template.landmarks import Landmarks
 from builder.template.variables import PromptKind
 
 Variables = Mapping[str, str | int]

@@ -15,9 +15,9 @@ from builder.errors import BuilderError
 from builder.jail.answers import Match, Outcome
 from builder.leaderboard.rebuild import StoredRound, other_rankings, rebuild, recover_task
 from builder.leaderboard.records import RebuiltRound
-from builder.results.landmarks import Landmarks
 from builder.template.dialect import MIXSEEK, Dialect
 from builder.template.formatters import Values, variables
+from builder.template.landmarks import Landmarks
 from builder.template.variables import PromptKind
 
 RELATED = 0.6

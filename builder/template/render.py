@@ -17,7 +17,6 @@ import jinja2.debug
 from jinja2 import nodes
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from builder.contract.round_filters import setup_jinja2_environment
 from builder.errors import (
     SYNTAX,
     TEMPLATE,
@@ -28,6 +27,7 @@ from builder.errors import (
 )
 from builder.messages import message
 from builder.template.dialect import CONTRACT, MIXSEEK, Dialect
+from builder.template.round_filters import setup_jinja2_environment
 from builder.template.variables import PromptKind
 
 CACHED_TEMPLATES = 256

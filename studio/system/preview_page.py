@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Literal
 
-from builder.cache.report import CacheReport
 from builder.errors import JailError
+from builder.system.cache_report import CacheReport
 from builder.system.config import SystemPromptConfig
 from studio.models import PromptSet, Workspace
 from studio.preview.rendering import Answer

@@ -9,8 +9,8 @@ from statistics import median
 
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from builder.cache.report import CacheReport
 from builder.system.builder import SystemPromptBuilder
+from builder.system.cache_report import CacheReport
 from tests.builder.agent_workspaces import MACHINE, add_skill, write
 
 SKILLS = 500

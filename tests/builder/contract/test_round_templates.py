@@ -5,7 +5,6 @@ from pathlib import Path
 import jinja2
 import pytest
 
-from builder.contract.round_filters import setup_jinja2_environment
 from builder.contract.round_prompt import PlainTextPromptBuilder, RoundPromptConfig, build_prompt
 from builder.contract.round_templates import (
     TEMPLATE_FILES,
@@ -15,6 +14,7 @@ from builder.contract.round_templates import (
     check_round_template,
 )
 from builder.errors import PromptFileRefused, TemplateFailure, UndefinedFailure
+from builder.template.round_filters import setup_jinja2_environment
 from tests.builder.round_records import context
 
 DOCUMENTS = """ユーザのクエリに対して、継続的に改善した回答を提供してください。

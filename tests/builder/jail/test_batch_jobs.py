@@ -5,9 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from builder.jail import JailPool
-from builder.results.landmarks import landmarks
 from builder.template.coverage import Coverage
 from builder.template.dialect import MIXSEEK
+from builder.template.landmarks import landmarks
 from builder.template.variables import sample_values
 
 TEXT = "課題\n{% if round_number > 1 %}\nlater\n{% else %}\nfirst\n{% endif %}\n"

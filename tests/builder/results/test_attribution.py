@@ -9,9 +9,9 @@ import pytest
 from builder.jail import JailPool
 from builder.leaderboard import AggregationStore, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
-from builder.results.landmarks import landmarks
 from builder.simulation import Run, simulate
 from builder.template.dialect import MIXSEEK
+from builder.template.landmarks import landmarks
 
 BEGUN = datetime(2026, 4, 1, 9, tzinfo=UTC)
 PLAIN = """# 課題

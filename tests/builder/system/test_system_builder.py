@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from builder.cache.report import CacheReport
 from builder.errors import PromptFileInvalid, PromptFileRefused, SettingsError, WorkspaceMissing
 from builder.system.builder import SystemPromptBuilder
+from builder.system.cache_report import CacheReport
 from builder.system.input import MODES
 from tests.builder.agent_workspaces import MACHINE, add_skill, agent_workspace, write
 

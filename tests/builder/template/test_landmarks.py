@@ -6,9 +6,9 @@ import pytest
 
 from builder.errors import TemplateFailure
 from builder.problems import errors_in
-from builder.results.landmarks import Landmarks, landmarks
 from builder.template.check import check
 from builder.template.dialect import CONTRACT, MIXSEEK, Dialect
+from builder.template.landmarks import Landmarks, landmarks
 from builder.template.render import render
 from builder.template.variables import sample_values
 from tests.builder.template_grammar import TemplateGrammar
