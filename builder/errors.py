@@ -6,14 +6,15 @@ type that the API contract names, so that callers written against it catch them.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import jinja2
 from pydantic import ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from builder.messages import Language, advise, message, say
-from builder.reasons import NAMING_REASONS, REASONS
+from builder.problems import Problem
+from builder.reasons import NAMING_REASONS, OTHER_REASON, REASONS
 
 # --- texts fixed by the contract: the English is to the byte -----------------------------
 
@@ -223,29 +224,20 @@ def _plain_values(context: dict[str, Any]) -> dict[str, str | int]:
     }
 
 
-class FieldProblem(NamedTuple):
-    """One field that is wrong: the way to it, and why, in the reader's language."""
-
-    path: tuple[str | int, ...]
-    text: str
-
-
-def field_problems(
-    error: ValidationError, language: Language, name: Callable[[tuple[str | int, ...]], str]
-) -> list[FieldProblem]:
+def field_problems(error: ValidationError, name: Callable[[tuple[str | int, ...]], str]) -> list[Problem]:
     """All that pydantic found, for a form that shows each beside its field; ``name`` gives a label."""
     return [
-        FieldProblem(
-            found["loc"],
-            say(
-                REASONS[found["type"]],
-                {**_plain_values(found.get("ctx", {})), "name": name(found["loc"])},
-                language,
-            )
-            if found["type"] in REASONS
-            else _plain(found["msg"]),
+        Problem(
+            "error",
+            REASONS.get(detail["type"], OTHER_REASON),
+            params={
+                **_plain_values(detail.get("ctx", {})),
+                "name": name(detail["loc"]),
+                "reason": _plain(detail["msg"]),
+            },
+            field=".".join(map(str, detail["loc"])),
         )
-        for found in error.errors(include_url=False, include_input=False)
+        for detail in error.errors(include_url=False, include_input=False)
     ]
 
 

@@ -1,29 +1,51 @@
-"""What a check reports: where, how serious, what, and what to write instead."""
+"""``Problem``: what a check reports about a template, a file, a workspace, a field or a prompt's order.
 
+Made by every check of the builder; printed by ``python -m builder check`` and ``system``, and shown by the
+studio's pages in the reader's language. Crosses the jail's pipe as JSON.
+"""
+
+import dataclasses
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from builder.messages import Language, advise, say
+from builder.messages import Language, advise, message, say
 
 Severity = Literal["error", "warning", "hint"]
+"""From what keeps a text from being used to what one may want to know."""
+
+IN_TEMPLATE = message(
+    "file-in-template",
+    "{field}, line {template_line}: {sentence}",
+    "{field} の{template_line}行目: {sentence}",
+)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One finding of a check. ``line`` and ``column`` count from 1.
+    """One finding: how serious, what (``code`` and ``params`` make the sentences), and where.
 
-    Where a mechanical mend exists, ``replacement`` takes the place of the source text
-    ``replaces``, which stands at ``line``:``column``.
+    ``line`` and ``column`` count from 1 in the text that was checked, which is ``file`` where that is set.
+    ``field`` is the key or the form's field that is wrong. For a template inside a file ``template_line``
+    is its own line; where the file's line cannot be told, ``exact`` is false, ``line`` is that of the key,
+    and the sentence names the template's line.
     """
 
     severity: Severity
     code: str
-    line: int
+    line: int | None = None
     column: int | None = None
-    params: dict[str, str | int] = field(default_factory=dict)
+    params: dict[str, str | int] = dataclasses.field(default_factory=dict)
     replaces: str | None = None
+    """The source text at ``line``:``column`` to be replaced; None for the whole text."""
     replacement: str | None = None
+    """What to write instead, where a mechanical mend exists."""
+    file: str | None = None
+    field: str | None = None
+    template_line: int | None = None
+    exact: bool = True
+    bytes_lost: int = 0
+    """What a cache of prompts cannot keep because of it."""
 
     @property
     def message(self) -> str:
@@ -34,22 +56,31 @@ class Problem:
         return self.advice()
 
     def text(self, language: Language = "en") -> str:
-        return say(self.code, self.params, language)
+        sentence = say(self.code, self._values, language)
+        if self.exact:
+            return sentence
+        return say(IN_TEMPLATE, {**self._place, "sentence": sentence}, language)
 
     def advice(self, language: Language = "en") -> str:
-        return advise(self.code, self.params, language)
+        return advise(self.code, self._values, language)
+
+    @property
+    def _place(self) -> dict[str, str | int]:
+        named = {
+            "file": self.file,
+            "line": self.line,
+            "field": self.field,
+            "template_line": self.template_line,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    @property
+    def _values(self) -> dict[str, str | int]:
+        return self._place | self.params
 
     def as_json(self) -> dict[str, Any]:
         """The wire format of the jail; ``from_json`` reads it back."""
-        return {
-            "severity": self.severity,
-            "code": self.code,
-            "line": self.line,
-            "column": self.column,
-            "params": self.params,
-            "replaces": self.replaces,
-            "replacement": self.replacement,
-        }
+        return dict(vars(self))
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "Problem":

@@ -38,5 +38,7 @@ REASONS: Mapping[str, str] = {
     )
 }
 
+OTHER_REASON = message("reason-other", "{reason}", "{reason}")
+
 NAMING_REASONS = frozenset({"cannot_be_empty", "must_be_from_one"})
 """Reasons of the contract's own: their sentences name the field themselves."""

@@ -5,11 +5,11 @@ from dataclasses import replace
 from functools import cache, cached_property
 
 from builder.cache.reordering import APPENDED, Segment, place_in, rank, reordered, segments
-from builder.cache.stability import DEFAULT_MODEL, CacheLint, Level, LintCode, Stability, against_minimum
+from builder.cache.stability import DEFAULT_MODEL, Level, LintCode, Stability, against_minimum
 from builder.cache.stable_prefix import Outline, Piece, outline
 from builder.cache.volatility import CALL, ROUND, TASK
 from builder.errors import TemplateFailure
-from builder.problems import errors_in
+from builder.problems import Problem, errors_in
 from builder.template.check import check
 from builder.template.dialect import Dialect
 from builder.template.variables import PromptKind, names
@@ -75,7 +75,7 @@ class _Lints:
         self._outline = cache(self._outline_of)
         self._suggestion = cache(self._suggestion_of)
 
-    def all(self, minimum: bool) -> Iterator[CacheLint]:
+    def all(self, minimum: bool) -> Iterator[Problem]:
         if not any(piece.volatility >= ROUND for piece in self.pieces) and not minimum:
             return
         for found in (self._call_first(), self._round_first(), self._history_late(), self._if_first()):
@@ -86,7 +86,7 @@ class _Lints:
         if minimum:
             prefix = self.now.prefixes[1]
             better, gained = self._better(1)
-            yield CacheLint("C006", prefix.culprit_line or 1, gained, {}, better)
+            yield _lint("C006", prefix.culprit_line or 1, gained, {}, better)
 
     @cached_property
     def parts(self) -> list[Segment]:
@@ -94,19 +94,19 @@ class _Lints:
 
     # --- order ---------------------------------------------------------------------------
 
-    def _call_first(self) -> CacheLint | None:
+    def _call_first(self) -> Problem | None:
         for index, piece in enumerate(self.pieces):
             if piece.volatility == CALL and piece.test != CALL and not self._strange(piece):
                 behind = self._behind(index, CALL)
                 if not behind:
                     return None
-                found = self._lint("C001", piece, 2, behind, name=piece.culprit)
+                found = self._order("C001", piece, 2, behind, name=piece.culprit)
                 # Of a block, the line inside that ends the text of a round.
                 line = self.now.prefixes[2].culprit_line if piece.test is not None else None
                 return replace(found, line=line or piece.line)
         return None
 
-    def _round_first(self) -> CacheLint | None:
+    def _round_first(self) -> Problem | None:
         for index, piece in enumerate(self.pieces):
             if piece.volatility != ROUND or piece.test == ROUND:
                 continue
@@ -114,10 +114,10 @@ class _Lints:
             if later is None:
                 return None
             size = self._size(later)
-            return self._lint("C002", piece, 1, size, name=piece.culprit, later=later.culprit)
+            return self._order("C002", piece, 1, size, name=piece.culprit, later=later.culprit)
         return None
 
-    def _history_late(self) -> CacheLint | None:
+    def _history_late(self) -> Problem | None:
         found = self.late_history()
         if found is None:
             return None
@@ -125,7 +125,7 @@ class _Lints:
         params: dict[str, str | int] = {"name": piece.culprit, "later": APPENDED}
         # As good as the same in the next round: whatever stands before its end.
         better, gained = self._better(1, as_task=True)
-        return CacheLint("C003", later.line, gained or self._size(later), params, better)
+        return _lint("C003", later.line, gained or self._size(later), params, better)
 
     def late_history(self) -> tuple[Piece, Piece] | None:
         """The round's value that stands first, and what only grows behind it."""
@@ -135,19 +135,19 @@ class _Lints:
                 return None if later is None else (piece, later)
         return None
 
-    def _if_first(self) -> CacheLint | None:
+    def _if_first(self) -> Problem | None:
         volatile = [index for index, piece in enumerate(self.pieces) if (piece.test or 0) >= ROUND]
         for index in volatile[:_MOST_IFS]:
             piece = self.pieces[index]
             behind = self._behind(index, ROUND)
             if behind:
                 level: Level = 1 if piece.test == ROUND else 2
-                return self._lint("C004", piece, level, behind, name=piece.tested)
+                return self._order("C004", piece, level, behind, name=piece.tested)
         return None
 
-    def _lint(self, code: LintCode, piece: Piece, level: Level, behind: int, **params: str) -> CacheLint:
+    def _order(self, code: LintCode, piece: Piece, level: Level, behind: int, **params: str) -> Problem:
         better, gained = self._better(level)
-        return CacheLint(code, piece.line, gained or behind, dict(params), better)
+        return _lint(code, piece.line, gained or behind, dict(params), better)
 
     def _after(self, index: int) -> Iterator[Piece]:
         """What stands in later lines than a piece, and belongs before it: of its own segment all, of others
@@ -181,7 +181,7 @@ class _Lints:
 
     # --- values --------------------------------------------------------------------------
 
-    def _full_datetime(self) -> Iterator[CacheLint]:
+    def _full_datetime(self) -> Iterator[Problem]:
         if not self.now.whole:
             return
         first = self.now.whole[0]
@@ -199,13 +199,13 @@ class _Lints:
             source = source[: offset + len(name)] + DATE + source[offset + len(name) :]
         better = None if errors_in(check(self.kind, source)) else self._as_typed(source)
         line = self.now.source.count("\n", 0, first) + 1
-        yield CacheLint("C005", line, len(behind.encode()), {"name": name}, better)
+        yield _lint("C005", line, len(behind.encode()), {"name": name}, better)
 
-    def _unforeseeable(self) -> Iterator[CacheLint]:
+    def _unforeseeable(self) -> Iterator[Problem]:
         for piece in self.pieces:
             if strange := self._strange(piece):
                 lost = self.total - self.now.prefixes[2].bytes
-                yield CacheLint("C007", piece.line, lost, {"name": strange})
+                yield _lint("C007", piece.line, lost, {"name": strange})
                 return
 
     def _strange(self, piece: Piece) -> str:
@@ -255,3 +255,10 @@ class _Lints:
 
     def _as_typed(self, source: str) -> str:
         return source.replace("\n", "\r\n") if "\r\n" in self.text else source
+
+
+def _lint(
+    code: LintCode, line: int, lost: int, params: dict[str, str | int], better: str | None = None
+) -> Problem:
+    """A hint; ``better`` is the whole template as it could be, never put in its place unasked."""
+    return Problem("hint", code, line, params=params, replacement=better, bytes_lost=lost)

@@ -4,12 +4,13 @@ Only shapes and words: templates are analysed by ``builder.cache.lints``, for a 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from builder.cache.common_prefix import common_prefix
 from builder.cache.tokens import recount
-from builder.messages import Language, advise, message, say
+from builder.messages import message
+from builder.problems import Problem
 
 Level = Literal[0, 1, 2]
 """Renders compared: any two, two of the same task, two of the same round."""
@@ -19,57 +20,55 @@ LintCode = Literal["C001", "C002", "C003", "C004", "C005", "C006", "C007"]
 
 DEFAULT_MODEL = "o200k_base"
 
-_WORDS: dict[LintCode, str] = {
-    "C001": message(
-        "cache-call-first",
-        "`{name}` changes with every call and stands before text that stays the same.",
-        "`{name}` は呼び出しごとに変わりますが、変わらないテキストより前にあります。",
-        fix_en="Move it to the end of the template.",
-        fix_ja="テンプレートの末尾に移してください。",
-    ),
-    "C002": message(
-        "cache-round-first",
-        "`{name}` changes with each round and stands before `{later}`, which stays the same for the task.",
-        "`{name}` はラウンドごとに変わりますが、タスク中は変わらない `{later}` より前にあります。",
-        fix_en="Write what belongs to the task first.",
-        fix_ja="タスクに関するものを先に書いてください。",
-    ),
-    "C003": message(
-        "cache-history-late",
-        "`{later}` only grows at its end, but stands behind `{name}`, which changes with each round.",
-        "`{later}` は末尾に追記されるだけですが、ラウンドごとに変わる `{name}` より後にあります。",
-        fix_en="Write it before the round's other values: the next round then begins with the same text.",
-        fix_ja="ラウンドの他の値より前に書くと、次のラウンドも同じテキストで始まります。",
-    ),
-    "C004": message(
-        "cache-if-first",
-        "This {% if %} depends on `{name}` and stands before text that stays the same.",
-        "この {% if %} は `{name}` に依存し、変わらないテキストより前にあります。",
-        fix_en="Move the text that does not depend on it before the {% if %}.",
-        fix_ja="これに依存しないテキストを {% if %} の前に移してください。",
-    ),
-    "C005": message(
-        "cache-full-datetime",
-        "`{name}` is printed to the microsecond, and other text follows.",
-        "`{name}` がマイクロ秒まで表示され、その後にテキストが続きます。",
-        fix_en="Where the date will do, write `{{ {name}[:10] }}`: it changes once a day.",
-        fix_ja="日付だけでよければ `{{ {name}[:10] }}` と書きます。変わるのは1日に1回です。",
-    ),
-    "C006": message(
-        "cache-below-minimum",
-        "Tokens that stay the same for a task: {tokens}. A provider caches from {minimum} on.",
-        "タスク中に変わらない部分: {tokens}トークン。キャッシュされるのは{minimum}トークンからです。",
-        fix_en="Write more of the fixed text before the first value that changes.",
-        fix_ja="変わる値より前に、固定のテキストをより多く書いてください。",
-    ),
-    "C007": message(
-        "cache-unforeseeable",
-        "Nobody can tell how often `{name}` changes: what follows counts as new in every call.",
-        "`{name}` がいつ変わるかは分かりません。以降は呼び出しごとに新しいものとみなされます。",
-        fix_en="Use the variables of this template.",
-        fix_ja="このテンプレートの変数を使ってください。",
-    ),
-}
+message(
+    "C001",
+    "`{name}` changes with every call and stands before text that stays the same.",
+    "`{name}` は呼び出しごとに変わりますが、変わらないテキストより前にあります。",
+    fix_en="Move it to the end of the template.",
+    fix_ja="テンプレートの末尾に移してください。",
+)
+message(
+    "C002",
+    "`{name}` changes with each round and stands before `{later}`, which stays the same for the task.",
+    "`{name}` はラウンドごとに変わりますが、タスク中は変わらない `{later}` より前にあります。",
+    fix_en="Write what belongs to the task first.",
+    fix_ja="タスクに関するものを先に書いてください。",
+)
+message(
+    "C003",
+    "`{later}` only grows at its end, but stands behind `{name}`, which changes with each round.",
+    "`{later}` は末尾に追記されるだけですが、ラウンドごとに変わる `{name}` より後にあります。",
+    fix_en="Write it before the round's other values: the next round then begins with the same text.",
+    fix_ja="ラウンドの他の値より前に書くと、次のラウンドも同じテキストで始まります。",
+)
+message(
+    "C004",
+    "This {% if %} depends on `{name}` and stands before text that stays the same.",
+    "この {% if %} は `{name}` に依存し、変わらないテキストより前にあります。",
+    fix_en="Move the text that does not depend on it before the {% if %}.",
+    fix_ja="これに依存しないテキストを {% if %} の前に移してください。",
+)
+message(
+    "C005",
+    "`{name}` is printed to the microsecond, and other text follows.",
+    "`{name}` がマイクロ秒まで表示され、その後にテキストが続きます。",
+    fix_en="Where the date will do, write `{{ {name}[:10] }}`: it changes once a day.",
+    fix_ja="日付だけでよければ `{{ {name}[:10] }}` と書きます。変わるのは1日に1回です。",
+)
+message(
+    "C006",
+    "Tokens that stay the same for a task: {tokens}. A provider caches from {minimum} on.",
+    "タスク中に変わらない部分: {tokens}トークン。キャッシュされるのは{minimum}トークンからです。",
+    fix_en="Write more of the fixed text before the first value that changes.",
+    fix_ja="変わる値より前に、固定のテキストをより多く書いてください。",
+)
+message(
+    "C007",
+    "Nobody can tell how often `{name}` changes: what follows counts as new in every call.",
+    "`{name}` がいつ変わるかは分かりません。以降は呼び出しごとに新しいものとみなされます。",
+    fix_en="Use the variables of this template.",
+    fix_ja="このテンプレートの変数を使ってください。",
+)
 
 
 @dataclass(frozen=True)
@@ -88,30 +87,13 @@ class StablePrefix:
 
 
 @dataclass(frozen=True)
-class CacheLint:
-    """One habit that costs a cache: where, how many bytes, and the template in a better order."""
-
-    code: LintCode
-    line: int
-    bytes_lost: int
-    params: dict[str, str | int] = field(default_factory=dict)
-    suggestion: str | None = None
-    """The whole template as it could be, never put in its place unasked."""
-
-    def text(self, language: Language = "en") -> str:
-        return say(_WORDS[self.code], self.params, language)
-
-    def advice(self, language: Language = "en") -> str:
-        return advise(_WORDS[self.code], self.params, language)
-
-
-@dataclass(frozen=True)
 class Stability:
     """The stable beginnings of a prompt, one for each level, and what keeps them short."""
 
     prefixes: tuple[StablePrefix, ...]
     total_bytes: int
-    lints: tuple[CacheLint, ...] = ()
+    lints: tuple[Problem, ...] = ()
+    """Habits that cost a cache, each with the whole template in a better order where there is one."""
 
     def prefix(self, level: Level) -> StablePrefix:
         return self.prefixes[level]
@@ -138,5 +120,5 @@ def against_minimum(found: Stability, minimum_tokens: int | None, model: str = D
     )
 
 
-def _without_minimum(lints: Sequence[CacheLint]) -> tuple[CacheLint, ...]:
+def _without_minimum(lints: Sequence[Problem]) -> tuple[Problem, ...]:
     return tuple(lint for lint in lints if lint.code != "C006")

@@ -10,14 +10,14 @@ from typing import Any
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_isolated, read_input
 from builder.errors import BuilderError, JailError
-from builder.files.file_check import FileProblem, check_file, check_read, unreadable
+from builder.files.file_check import check_file, check_read, unreadable
 from builder.jail import JailPool
 from builder.messages import message
 from builder.problems import Problem, Severity
 
 NO_INPUT = message("command-no-input", "Cannot be read: {reason}", "読み込めません: {reason}")
 
-Checker = Callable[[bytes, str], list[FileProblem]]
+Checker = Callable[[bytes, str], list[Problem]]
 
 COLOURS: dict[Severity, str] = {"error": terminal.RED, "warning": terminal.YELLOW, "hint": terminal.BLUE}
 # What a code host calls them in its annotations.
@@ -45,19 +45,19 @@ def run(arguments: argparse.Namespace) -> int:
     return 1 if any(each.severity == "error" for each in problems) else 0
 
 
-def _problems_of(name: str, checker: Checker) -> list[FileProblem]:
+def _problems_of(name: str, checker: Checker) -> list[Problem]:
     """Those of one file; a file that is not there takes none of the others' findings away."""
     shown = "<stdin>" if name == "-" else name
     try:
         data = read_input(name)
     except OSError as error:
         reason = error.strerror or str(error)
-        return [FileProblem(shown, 1, None, Problem("error", NO_INPUT, 1, params={"reason": reason}))]
+        return [Problem("error", NO_INPUT, 1, params={"reason": reason}, file=shown)]
     return checker(data, shown)
 
 
 def _jailed(pool: JailPool) -> Checker:
-    def checker(data: bytes, name: str) -> list[FileProblem]:
+    def checker(data: bytes, name: str) -> list[Problem]:
         try:
             return check_read(pool.read(data, name), pool.check)
         except JailError:
@@ -68,11 +68,11 @@ def _jailed(pool: JailPool) -> Checker:
     return checker
 
 
-def _as_text(problems: Sequence[FileProblem]) -> str:
+def _as_text(problems: Sequence[Problem]) -> str:
     return "".join(f"{_place(each)}: {_severity(each.severity)}: {_sentence(each)}\n" for each in problems)
 
 
-def _place(problem: FileProblem) -> str:
+def _place(problem: Problem) -> str:
     place = f"{problem.file}:{problem.line}"
     return f"{place}:{problem.column}" if problem.column else place
 
@@ -81,20 +81,20 @@ def _severity(severity: Severity) -> str:
     return terminal.paint(severity, COLOURS[severity], sys.stdout)
 
 
-def _sentence(problem: FileProblem) -> str:
+def _sentence(problem: Problem) -> str:
     # A sentence that ends in «did you mean …?» has given its advice already.
-    advice = "" if problem.problem.replacement else problem.advice()
+    advice = "" if problem.replacement else problem.advice()
     text = problem.text()
     if advice and text[-1] not in ".?!":
         text += "."
     return terminal.visible(f"{text} {advice}".rstrip())
 
 
-def _as_json(problems: Sequence[FileProblem]) -> str:
+def _as_json(problems: Sequence[Problem]) -> str:
     return json.dumps([_document(each) for each in problems], ensure_ascii=False, indent=2) + "\n"
 
 
-def _document(problem: FileProblem) -> dict[str, Any]:
+def _document(problem: Problem) -> dict[str, Any]:
     return {
         "file": problem.file,
         "line": problem.line,
@@ -105,17 +105,17 @@ def _document(problem: FileProblem) -> dict[str, Any]:
         "suggestion": problem.advice(),
         "field": problem.field,
         "template_line": problem.template_line,
-        "replaces": problem.problem.replaces,
-        "replacement": problem.problem.replacement,
+        "replaces": problem.replaces,
+        "replacement": problem.replacement,
     }
 
 
-def _as_annotations(problems: Sequence[FileProblem]) -> str:
+def _as_annotations(problems: Sequence[Problem]) -> str:
     return "".join(_annotation(each) for each in problems)
 
 
-def _annotation(problem: FileProblem) -> str:
-    place = f"file={_escaped(problem.file, ',:')},line={problem.line}"
+def _annotation(problem: Problem) -> str:
+    place = f"file={_escaped(problem.file or '', ',:')},line={problem.line}"
     if problem.column:
         place += f",col={problem.column}"
     return f"::{LEVELS[problem.severity]} {place}::{_escaped(_sentence(problem))}\n"
@@ -128,7 +128,7 @@ def _escaped(text: str, more: str = "") -> str:
     return text
 
 
-_FORMATS: dict[str, Callable[[Sequence[FileProblem]], str]] = {
+_FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {
     "text": _as_text,
     "json": _as_json,
     "github": _as_annotations,

@@ -2,15 +2,15 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from rapidfuzz import process
 
 from builder.errors import BuilderError, PromptFileInvalid
 from builder.files.prompt_file import TABLE, Place, PromptFile, read
 from builder.files.toml_file import AT
-from builder.messages import Language, message, say
-from builder.problems import Problem, Severity
+from builder.messages import message
+from builder.problems import Problem
 from builder.template.check import check
 from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
 
@@ -40,58 +40,13 @@ MORE_UNKNOWN = message(
     fix_en="Is this the prompt file?",
     fix_ja="これはプロンプトファイルですか？",
 )
-IN_TEMPLATE = message(
-    "file-in-template",
-    "{field}, line {template_line}: {sentence}",
-    "{field} の{template_line}行目: {sentence}",
-)
-
 MOST_UNKNOWN = 10_000
 """Keys that are named one by one; the file may hold a hundred thousand."""
 
 Check = Callable[[PromptKind, str], list[Problem]]
 
 
-@dataclass(frozen=True)
-class FileProblem:
-    """A finding about a file. ``line`` is the file's; the template's own is in ``template_line``.
-
-    Where the two cannot be matched, ``line`` is that of the key, there is no column, and the
-    message names the template's line.
-    """
-
-    file: str
-    line: int
-    column: int | None
-    problem: Problem
-    field: str | None = None
-    template_line: int | None = None
-    exact: bool = True
-
-    @property
-    def severity(self) -> Severity:
-        return self.problem.severity
-
-    @property
-    def code(self) -> str:
-        return self.problem.code
-
-    def text(self, language: Language = "en") -> str:
-        sentence = self.problem.text(language)
-        if self.exact:
-            return sentence
-        params: dict[str, str | int] = {
-            "field": self.field or "",
-            "template_line": self.template_line or 1,
-            "sentence": sentence,
-        }
-        return say(IN_TEMPLATE, params, language)
-
-    def advice(self, language: Language = "en") -> str:
-        return self.problem.advice(language)
-
-
-def check_file(data: bytes, name: str, check: Check = check) -> list[FileProblem]:
+def check_file(data: bytes, name: str, check: Check = check) -> list[Problem]:
     """Everything that is wrong with a file, by line; a file that cannot be read is one finding."""
     try:
         return check_read(read(data, name), check)
@@ -99,30 +54,28 @@ def check_file(data: bytes, name: str, check: Check = check) -> list[FileProblem
         return [unreadable(error, name)]
 
 
-def unreadable(error: BuilderError, name: str) -> FileProblem:
-    """A file that cannot be read, as a finding among the others."""
-    problem = Problem("error", error.code.removesuffix(AT), error.line or 1, params=error.params)
-    return FileProblem(name, problem.line, None, problem)
+def unreadable(error: BuilderError, name: str) -> Problem:
+    """A file that cannot be read, as a problem among the others."""
+    return Problem("error", error.code.removesuffix(AT), error.line or 1, params=error.params, file=name)
 
 
-def check_read(file: PromptFile, check: Check = check) -> list[FileProblem]:
+def check_read(file: PromptFile, check: Check = check) -> list[Problem]:
     """The same for a file that is read already, with a check of the caller's choice (the jail's)."""
-    found = [*_unknown(file), *_missing(file)]
+    problems = [*_unknown(file), *_missing(file)]
     for kind in KINDS:
         name = field_name(kind)
         if name in file.values:
-            found.extend(_template(file, kind, name, check))
-    return sorted(found, key=lambda each: (each.line, each.column or 0))
+            problems.extend(_template(file, kind, name, check))
+    return sorted(problems, key=lambda problem: (problem.line or 1, problem.column or 0))
 
 
-def _missing(file: PromptFile) -> Iterator[FileProblem]:
+def _missing(file: PromptFile) -> Iterator[Problem]:
     for name in FIELDS:
         if name not in file.values:
-            problem = Problem("error", MISSING_FIELD, file.table_line, params={"field": name})
-            yield FileProblem(file.name, file.table_line, None, problem, name)
+            yield Problem("error", MISSING_FIELD, file.table_line, file=file.name, field=name)
 
 
-def _unknown(file: PromptFile) -> Iterator[FileProblem]:
+def _unknown(file: PromptFile) -> Iterator[Problem]:
     missing = [name for name in FIELDS if name not in file.values]
     for key in file.unknown[:MOST_UNKNOWN]:
         params: dict[str, str | int] = {"key": key.name}
@@ -131,28 +84,29 @@ def _unknown(file: PromptFile) -> Iterator[FileProblem]:
         if meant:
             code = UNKNOWN_KEY_LIKE
             params["meant"] = f"[{TABLE}]" if meant[0] == TABLE else f"{TABLE}.{meant[0]}"
-        yield FileProblem(file.name, key.line, 1, Problem("warning", code, key.line, params=params))
+        yield Problem("warning", code, key.line, 1, params, file=file.name)
     if rest := file.unknown[MOST_UNKNOWN:]:
-        problem = Problem("warning", MORE_UNKNOWN, rest[0].line, params={"count": len(rest)})
-        yield FileProblem(file.name, problem.line, 1, problem)
+        yield Problem("warning", MORE_UNKNOWN, rest[0].line, 1, {"count": len(rest)}, file=file.name)
 
 
-def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[FileProblem]:
+def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[Problem]:
     text, place = file.values[name], file.places[name]
     problems = check(kind, text)
     if not problems:
         return
     offsets = _offsets(file.source, place)
-    starts = [0, *(found.end() for found in _TEMPLATE_NEWLINE.finditer(text))]
+    starts = [0, *(newline.end() for newline in _TEMPLATE_NEWLINE.finditer(text))]
     for problem in problems:
-        index = starts[min(problem.line, len(starts)) - 1] + (problem.column or 1) - 1
-        if index > len(offsets) or problem.line > len(starts) or not offsets:
-            yield FileProblem(file.name, place.line, None, problem, name, problem.line, exact=False)
+        own_line = problem.line or 1
+        placed = replace(problem, file=file.name, field=name, template_line=own_line)
+        index = starts[min(own_line, len(starts)) - 1] + (problem.column or 1) - 1
+        if index > len(offsets) or own_line > len(starts) or not offsets:
+            yield replace(placed, line=place.line, column=None, exact=False)
             continue
         offset = offsets[index]
         line = file.source.count("\n", 0, offset) + 1
         column = offset - file.source.rfind("\n", 0, offset) if problem.column else None
-        yield FileProblem(file.name, line, column, problem, name, problem.line)
+        yield replace(placed, line=line, column=column)
 
 
 # Jinja2 counts a lone carriage return as the end of a line, too.

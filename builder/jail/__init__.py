@@ -1,7 +1,7 @@
 """Locked-down worker processes for text from people: the same check, render and merge, isolated."""
 
 from builder.diff.three_way import Choice, Region, ThreeWay
-from builder.files.file_check import MISSING_FIELD, FileProblem
+from builder.files.file_check import MISSING_FIELD
 from builder.files.orchestrator_file import NamedFile
 from builder.files.prompt_file import PromptFile
 from builder.jail.answers import Examination, Match, Outcome
@@ -17,7 +17,6 @@ __all__ = [
     "Choice",
     "Coverage",
     "Examination",
-    "FileProblem",
     "JailPool",
     "LaneStats",
     "LimitName",

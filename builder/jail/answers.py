@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from builder import errors
-from builder.cache.stability import CacheLint, Stability, StablePrefix
+from builder.cache.stability import Stability, StablePrefix
 from builder.diff.three_way import Region, ThreeWay
 from builder.errors import BuilderError, JailError, LimitExceeded
-from builder.files.file_check import FileProblem
 from builder.files.prompt_file import Place, PromptFile, UnknownKey
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
@@ -103,7 +102,7 @@ def stability_of(found: dict[str, Any] | None) -> Stability | None:
     return Stability(
         tuple(StablePrefix(**prefix) for prefix in found["prefixes"]),
         found["total_bytes"],
-        tuple(CacheLint(**lint) for lint in found["lints"]),
+        problems_of(found["lints"]),
     )
 
 
@@ -121,10 +120,6 @@ def examinations_of(found: Iterable[Any]) -> list[Examination]:
         Examination((), None, each) if isinstance(each, BuilderError) else examination_of(each)
         for each in found
     ]
-
-
-def file_problem_of(value: dict[str, Any]) -> FileProblem:
-    return FileProblem(**{**value, "problem": Problem.from_json(value["problem"])})
 
 
 def three_way_of(value: Sequence[dict[str, Any]]) -> ThreeWay:

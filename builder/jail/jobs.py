@@ -134,7 +134,7 @@ def _read(args: Args) -> Any:
 
 
 def _check_file(args: Args) -> Any:
-    return [dataclasses.asdict(each) for each in check_file(base64.b64decode(args["data"]), args["name"])]
+    return [problem.as_json() for problem in check_file(base64.b64decode(args["data"]), args["name"])]
 
 
 def _named_prompt_file(args: Args) -> Any:

@@ -14,7 +14,6 @@ import builder.template.render  # noqa: F401
 from builder.cache.stability import DEFAULT_MODEL, Stability, against_minimum
 from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
-from builder.files.file_check import FileProblem
 from builder.files.orchestrator_file import NamedFile
 from builder.files.prompt_file import PromptFile
 from builder.jail import answers
@@ -151,10 +150,10 @@ class JailPool:
         request = {"do": "read", "data": base64.b64encode(data).decode(), "name": name}
         return answers.prompt_file_of(self._jobs.ask_file(request, owner))
 
-    def check_file(self, data: bytes, name: str, *, owner: str | None = None) -> list[FileProblem]:
+    def check_file(self, data: bytes, name: str, *, owner: str | None = None) -> list[Problem]:
         """``builder.files.file_check.check_file``, isolated: fields and templates, by line of the file."""
         request = {"do": "check_file", "data": base64.b64encode(data).decode(), "name": name}
-        return [answers.file_problem_of(each) for each in self._jobs.ask_file(request, owner)]
+        return list(answers.problems_of(self._jobs.ask_file(request, owner)))
 
     def named_prompt_file(self, data: bytes, name: str, *, owner: str | None = None) -> NamedFile | None:
         """``builder.files.orchestrator_file.named_prompt_file``, isolated."""

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from builder.messages import message
-from builder.system.built_prompt import COUNTED_AS, Diagnostic, FileUse
+from builder.problems import Problem
+from builder.system.built_prompt import COUNTED_AS, FileUse
 from builder.system.input import BootstrapFile, Truncation
 
 NOT_FOUND = "[File not found]"
@@ -41,7 +42,7 @@ class Injected:
 
     blocks: tuple[str, ...]
     uses: tuple[FileUse, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[Problem, ...]
 
 
 def truncate(content: str, limit: int, how: Truncation = "head") -> str:
@@ -81,17 +82,13 @@ def _uses(files: Sequence[BootstrapFile], limits: Limits, model: str) -> Iterato
         yield FileUse(file.name, "truncated" if cut else "whole", size, chars, injected, model)
 
 
-def _diagnostics(uses: Sequence[FileUse], limits: Limits) -> Iterator[Diagnostic]:
+def _diagnostics(uses: Sequence[FileUse], limits: Limits) -> Iterator[Problem]:
     for use in uses:
         if use.status == "missing":
-            yield Diagnostic("hint", MISSING, use.name)
+            yield Problem("hint", MISSING, file=use.name)
         elif use.status == "truncated":
-            yield Diagnostic(
-                "warning",
-                TRUNCATED,
-                use.name,
-                params={"injected": _kept(use, limits.truncation)},
-            )
+            injected = _kept(use, limits.truncation)
+            yield Problem("warning", TRUNCATED, params={"injected": injected}, file=use.name)
 
 
 def _kept(use: FileUse, how: Truncation) -> int:

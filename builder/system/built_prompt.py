@@ -1,13 +1,13 @@
 """A built system prompt: its text, and for each part of it what it costs and why it is there or not."""
 
 import hashlib
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 from builder.cache.tokens import TokenCount, count
-from builder.messages import Language, advise, say
-from builder.problems import Severity
+from builder.messages import Language, say
+from builder.problems import Problem
 from builder.system.input import PromptMode, SectionId
 
 SEPARATOR = "\n\n"
@@ -18,28 +18,6 @@ COUNTED_AS = "o200k_base"
 
 Stability = Literal["static", "workspace", "session"]
 """What makes a section change: our own wording, an edit of the workspace's files, or the next session."""
-
-
-@dataclass(frozen=True)
-class Diagnostic:
-    """Something about the workspace that a person should know; the prompt is built nevertheless."""
-
-    severity: Severity
-    code: str
-    file: str | None = None
-    line: int | None = None
-    params: dict[str, str | int] = field(default_factory=dict)
-
-    def text(self, language: Language = "en") -> str:
-        return say(self.code, self._values, language)
-
-    def advice(self, language: Language = "en") -> str:
-        return advise(self.code, self._values, language)
-
-    @property
-    def _values(self) -> dict[str, str | int]:
-        named: dict[str, str | int] = {} if self.file is None else {"file": self.file}
-        return named | ({} if self.line is None else {"line": self.line}) | self.params
 
 
 @dataclass(frozen=True)
@@ -136,7 +114,8 @@ class BuiltPrompt:
     sections: tuple[Section, ...]
     files: tuple[FileUse, ...] = ()
     skills: tuple[SkillUse, ...] = ()
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Problem, ...] = ()
+    """What a person should know about the workspace; the prompt is built nevertheless."""
     model: str = COUNTED_AS
 
     def __str__(self) -> str:
@@ -165,7 +144,9 @@ class BuiltPrompt:
 
     def as_json(self) -> dict[str, Any]:
         """For a snapshot that outlives the folder and our wording; ``from_json`` reads it back."""
-        return asdict(self)
+        kept = ("severity", "code", "file", "line", "params")
+        diagnostics = tuple({name: getattr(each, name) for name in kept} for each in self.diagnostics)
+        return {**asdict(replace(self, diagnostics=())), "diagnostics": diagnostics}
 
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> "BuiltPrompt":
@@ -178,7 +159,7 @@ class BuiltPrompt:
             ),
             tuple(FileUse(**each) for each in data["files"]),
             tuple(SkillUse(**each) for each in data["skills"]),
-            tuple(Diagnostic(**each) for each in data["diagnostics"]),
+            tuple(Problem(**each) for each in data["diagnostics"]),
             data["model"],
         )
 

@@ -130,7 +130,7 @@ def problems_of(table: SystemTable) -> list[Problem]:
         SystemPromptConfig.model_validate(table.values)
     except ValidationError as error:
         problems += _problems(error, table)
-    return sorted(problems, key=lambda problem: problem.line)
+    return sorted(problems, key=lambda problem: problem.line or 1)
 
 
 def unreadable(error: PromptFileInvalid) -> Problem:
@@ -140,7 +140,7 @@ def unreadable(error: PromptFileInvalid) -> Problem:
 
 def _problems(error: ValidationError, table: SystemTable) -> list[Problem]:
     found = [_problem(each, table) for each in error.errors(include_url=False)]
-    return sorted(found, key=lambda problem: problem.line)
+    return sorted(found, key=lambda problem: problem.line or 1)
 
 
 def _problem(found: ErrorDetails, table: SystemTable) -> Problem:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from builder.messages import message
+from builder.problems import Problem
 from builder.system import sections as words
 from builder.system.bootstrap import Injected, Limits, inject
 from builder.system.built_prompt import (
     COUNTED_AS,
     SEPARATOR,
     BuiltPrompt,
-    Diagnostic,
     Reason,
     Section,
     SkillUse,
@@ -218,7 +218,7 @@ def _placed(sections: Sequence[Section]) -> tuple[Section, ...]:
     return tuple(placed)
 
 
-def _lack_of_room(uses: Sequence[SkillUse], limit: int) -> list[Diagnostic]:
+def _lack_of_room(uses: Sequence[SkillUse], limit: int) -> list[Problem]:
     found = []
     for status, code in (
         ("without_description", NO_ROOM_FOR_DESCRIPTIONS),
@@ -226,16 +226,16 @@ def _lack_of_room(uses: Sequence[SkillUse], limit: int) -> list[Diagnostic]:
     ):
         names = ", ".join(use.name for use in uses if use.status == status)
         if names:
-            found.append(Diagnostic("warning", code, params={"limit": limit, "names": names}))
+            found.append(Problem("warning", code, params={"limit": limit, "names": names}))
     return found
 
 
-def _missing_tools(given: SystemPromptInput, here: set[SectionId]) -> list[Diagnostic]:
+def _missing_tools(given: SystemPromptInput, here: set[SectionId]) -> list[Problem]:
     """The fixed sentences name two tools: an agent without them would be sent to what is not there."""
     declared = {tool.name.casefold() for tool in given.tools}
     needs: tuple[tuple[SectionId, str], ...] = (("skills", "read"), ("time", "session_status"))
     return [
-        Diagnostic("hint", NO_TOOL, params={"tool": tool})
+        Problem("hint", NO_TOOL, params={"tool": tool})
         for section, tool in needs
         if section in here and tool not in declared
     ]

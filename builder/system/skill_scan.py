@@ -8,7 +8,7 @@ from pathlib import Path
 from builder.errors import BuilderError
 from builder.files.workspace_text import TextPart, list_folder, read_part
 from builder.messages import message
-from builder.system.built_prompt import Diagnostic
+from builder.problems import Problem
 from builder.system.config import SkillsConfig
 from builder.system.front_matter import (
     MAX_CHARS,
@@ -108,14 +108,14 @@ class FoundSkills:
 
     skills: tuple[Skill, ...]
     disabled: tuple[Skill, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    diagnostics: tuple[Problem, ...]
 
 
 def find_skills(
     root: Path, config: SkillsConfig, home: Path | None = None, read: FrontMatterReader = read_front_matters
 ) -> FoundSkills:
     """The skills below the configured folders; of two with one name, the first folder's counts."""
-    diagnostics: list[Diagnostic] = []
+    diagnostics: list[Problem] = []
     files = list(_files(root, config, diagnostics))
     skills: dict[str, tuple[Skill, str]] = {}
     for file, matter in zip(files, read([file.head for file in files]), strict=True):
@@ -126,14 +126,14 @@ def find_skills(
             continue
         if title in skills:
             params: dict[str, str | int] = {"name": title, "other": skills[title][1]}
-            diagnostics.append(Diagnostic("warning", TWICE, file.name, params=params))
+            diagnostics.append(Problem("warning", TWICE, params=params, file=file.name))
             continue
         location = _location(root / file.name, home)
         skills[title] = Skill(name=title, description=description, location=location), file.name
     off = {name for name, (_, file) in skills.items() if {name, Path(file).parent.name} & config.disabled}
     known = skills.keys() | {Path(file).parent.name for _, file in skills.values()}
     diagnostics += [
-        Diagnostic("hint", NO_SUCH_SKILL, params={"name": name}) for name in sorted(config.disabled - known)
+        Problem("hint", NO_SUCH_SKILL, params={"name": name}) for name in sorted(config.disabled - known)
     ]
     return FoundSkills(
         tuple(skill for name, (skill, _) in skills.items() if name not in off),
@@ -152,7 +152,7 @@ class _SkillFile:
     size: int
 
 
-def _files(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[_SkillFile]:
+def _files(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
     for where, folder in _folders(root, config, diagnostics):
         name = f"{where}/{folder}/{SKILL_FILE}"
         try:
@@ -164,7 +164,7 @@ def _files(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> I
             yield _SkillFile(name, folder, fenced(part.head).text, part.size)
 
 
-def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) -> Iterator[tuple[str, str]]:
+def _folders(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[tuple[str, str]]:
     for where in config.dirs:
         try:
             listed = list_folder(root / where, root, MOST_SKILLS)
@@ -175,7 +175,7 @@ def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) ->
             continue
         names, more = listed
         if more:
-            diagnostics.append(Diagnostic("warning", TOO_MANY, where, params={"limit": MOST_SKILLS}))
+            diagnostics.append(Problem("warning", TOO_MANY, params={"limit": MOST_SKILLS}, file=where))
         for name in names:
             if name.startswith("."):
                 continue
@@ -183,7 +183,7 @@ def _folders(root: Path, config: SkillsConfig, diagnostics: list[Diagnostic]) ->
                 yield where, name
             else:
                 shown = os.fsencode(f"{where}/{name}").decode("utf-8", "replace")
-                diagnostics.append(Diagnostic("warning", ODD_NAME, shown))
+                diagnostics.append(Problem("warning", ODD_NAME, file=shown))
 
 
 def _head(path: Path, root: Path) -> TextPart | None:
@@ -194,24 +194,24 @@ def _head(path: Path, root: Path) -> TextPart | None:
     return read_part(path, root, _FIRST_READ + 4 * MAX_CHARS)
 
 
-def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str) -> Iterator[Diagnostic]:
+def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str) -> Iterator[Problem]:
     if not matter.found:
-        yield Diagnostic("warning", NO_FRONT_MATTER, file.name)
+        yield Problem("warning", NO_FRONT_MATTER, file=file.name)
     elif not matter.closed:
-        yield Diagnostic("warning", NOT_CLOSED, file.name)
+        yield Problem("warning", NOT_CLOSED, file=file.name)
     else:
         if matter.broken_line is not None:
-            yield Diagnostic("warning", BROKEN, file.name, matter.broken_line)
+            yield Problem("warning", BROKEN, matter.broken_line, file=file.name)
         if not description:
-            yield Diagnostic("warning", NO_DESCRIPTION, file.name)
+            yield Problem("warning", NO_DESCRIPTION, file=file.name)
     if len(description) > LONGEST_DESCRIPTION:
         params: dict[str, str | int] = {"chars": len(description), "limit": LONGEST_DESCRIPTION}
-        yield Diagnostic("hint", LONG, file.name, params=params)
+        yield Problem("hint", LONG, params=params, file=file.name)
     if file.size > LARGEST_FILE:
         sizes: dict[str, str | int] = {"bytes": file.size, "limit": LARGEST_FILE}
-        yield Diagnostic("hint", LARGE, file.name, params=sizes)
+        yield Problem("hint", LARGE, params=sizes, file=file.name)
     if description and title != file.folder:
-        yield Diagnostic("hint", OTHER_NAME, file.name, params={"name": title, "folder": file.folder})
+        yield Problem("hint", OTHER_NAME, params={"name": title, "folder": file.folder}, file=file.name)
 
 
 def _location(path: Path, home: Path | None) -> str:
@@ -221,6 +221,6 @@ def _location(path: Path, home: Path | None) -> str:
     return os.fsencode(path).decode("utf-8", "replace")
 
 
-def refused(error: BuilderError, name: str) -> Diagnostic:
+def refused(error: BuilderError, name: str) -> Problem:
     """What went wrong with a file, under the name that the workspace knows it by."""
-    return Diagnostic("error", error.code, name, params={**error.params, "file": name})
+    return Problem("error", error.code, params={**error.params, "file": name}, file=name)

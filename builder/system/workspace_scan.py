@@ -12,7 +12,7 @@ from pathlib import Path
 from builder.errors import BuilderError
 from builder.files.workspace_text import TextPart, read_part
 from builder.messages import message
-from builder.system.built_prompt import Diagnostic
+from builder.problems import Problem
 from builder.system.config import BootstrapConfig, RuntimeConfig, SystemPromptConfig
 from builder.system.front_matter import FrontMatterReader, read_front_matters
 from builder.system.input import (
@@ -64,7 +64,7 @@ class Scan:
     """What was found; ``refused`` are bootstrap files that exist but cannot be used."""
 
     given: SystemPromptInput
-    diagnostics: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Problem, ...] = ()
     disabled: tuple[Skill, ...] = ()
     refused: frozenset[str] = frozenset()
 
@@ -125,11 +125,9 @@ def _working_dir(root: Path, said: str) -> str:
 # --- bootstrap files ---------------------------------------------------------------------
 
 
-def _bootstrap(
-    root: Path, config: BootstrapConfig
-) -> tuple[tuple[BootstrapFile, ...], tuple[Diagnostic, ...]]:
+def _bootstrap(root: Path, config: BootstrapConfig) -> tuple[tuple[BootstrapFile, ...], tuple[Problem, ...]]:
     files: list[BootstrapFile] = []
-    diagnostics: list[Diagnostic] = []
+    diagnostics: list[Problem] = []
     left = MOST_READ
     # A few bytes more than the limit's characters can have: the renderer has to see that there are more.
     head = (config.bootstrap_max_chars + 2) * _BYTES_PER_CHARACTER

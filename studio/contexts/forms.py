@@ -7,7 +7,8 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.errors import FieldProblem, field_problems
+from builder.errors import field_problems
+from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.models import ContextValues
 from studio.contexts.pasted_json import Unreadable
@@ -215,25 +216,26 @@ class ContextForm(AboutForm):
         try:
             self.round = RoundPromptContext.model_validate(raw)
         except pydantic.ValidationError as error:
-            for problem in field_problems(error, reader_language(), own_label):
+            for problem in field_problems(error, own_label):
                 self._complain(problem)
         self.submission = self.cleaned_data.get("submission", "")
         try:
             EvaluatorPromptContext(user_query="-", submission=self.submission)
         except pydantic.ValidationError as error:
-            for problem in field_problems(error, reader_language(), own_label):
+            for problem in field_problems(error, own_label):
                 self._complain(problem)
         return self.cleaned_data
 
-    def _complain(self, problem: FieldProblem) -> None:
-        path, deeper = problem.path, ""
-        while path and dotted(path) not in self.fields:
-            path, deeper = path[:-1], dotted(problem.path[len(path) - 1 :])
-        text = f"{deeper}: {problem.text}" if path and deeper else problem.text
-        if not path:
-            self.add_error(None, f"{label_of(problem.path)}: {problem.text}")
-        elif dotted(path) not in self.errors:
-            self.add_error(dotted(path), text)
+    def _complain(self, problem: Problem) -> None:
+        where, text = problem.field or "", problem.text(reader_language())
+        name = where
+        while name and name not in self.fields:
+            name = name.rpartition(".")[0]
+        if not name:
+            self.add_error(None, f"{label_of(path_of(where))}: {text}")
+        elif name not in self.errors:
+            deeper = where.removeprefix(name).removeprefix(".")
+            self.add_error(name, f"{deeper}: {text}" if deeper else text)
 
     def _raw(self) -> dict[str, Any]:
         clean = self.cleaned_data

@@ -7,11 +7,12 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from builder.errors import FieldProblem, field_problems
+from builder.errors import field_problems
+from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.forms import AboutForm, own_label
 from studio.contexts.pasted_json import Unreadable, read_json
-from studio.contexts.text import SINGLE, dotted
+from studio.contexts.text import SINGLE
 from studio.models import SampleContext
 from studio.prompts.texts import unix_line_ends
 from studio.shell.language import reader_language
@@ -53,19 +54,19 @@ class ContextJsonForm(AboutForm):
         told.pop("store", None)
         self._take_name(told)
         self.refuse_taken_name()
-        problems: list[FieldProblem] = []
+        problems: list[Problem] = []
         try:
             self.round = RoundPromptContext.model_validate(told)
             handed_in = self.cleaned_data.get("handed_in", "")
             self.submission = unix_line_ends(handed_in) if handed_in.strip() else self._submission(told)
         except pydantic.ValidationError as error:
-            problems = field_problems(error, reader_language(), own_label)
+            problems = field_problems(error, own_label)
         except _NoSubmission:
             self.add_error(
                 "handed_in", _("The JSON does not say what the team hands in in this round: write it here.")
             )
         for problem in problems[:_MOST_PROBLEMS]:
-            self.add_error("json", f"{dotted(problem.path)}: {problem.text}")
+            self.add_error("json", f"{problem.field}: {problem.text(reader_language())}")
         if more := len(problems[_MOST_PROBLEMS:]):
             self.add_error("json", _("And %(more)d more problems of this kind.") % {"more": more})
         return self.cleaned_data

@@ -94,10 +94,8 @@ class BudgetForm(forms.Form):
             RoundPromptConfig.model_validate(self.round_config)
         except pydantic.ValidationError as error:
             labels = _labels()
-            for problem in field_problems(
-                error, reader_language(), lambda path: labels.get(str(path[0]), "")
-            ):
-                self.add_error(str(problem.path[0]), problem.text)
+            for problem in field_problems(error, lambda path: labels.get(str(path[0]), "")):
+                self.add_error(str(problem.field).partition(".")[0], problem.text(reader_language()))
         return self.cleaned_data
 
 

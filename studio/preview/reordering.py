@@ -30,6 +30,6 @@ def take_order(draft: Draft, kind: PromptKind, at_round: ContextAtRound, key: st
 
 def _suggested(hints: tuple[Hint, ...], key: str) -> str:
     for hint in hints:
-        if hint.key == key and hint.lint.suggestion is not None:
-            return hint.lint.suggestion
+        if hint.key == key and hint.lint.replacement is not None:
+            return hint.lint.replacement
     raise NoSuchHint

@@ -7,9 +7,10 @@ from datetime import timedelta
 from typing import Literal
 
 from builder.cache import tokens
-from builder.cache.stability import DEFAULT_MODEL, CacheLint, Stability, StablePrefix, observed_prefix
+from builder.cache.stability import DEFAULT_MODEL, Stability, StablePrefix, observed_prefix
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Section
+from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.rounds import seen_at
@@ -78,13 +79,13 @@ class Observed(_Share):
 class Hint:
     """What costs a cache its beginning, and the order that would not."""
 
-    lint: CacheLint
+    lint: Problem
     template: str
 
     @property
     def key(self) -> str:
         """Stands for the hint and for the text it suggests: nothing else is taken for it."""
-        digest = hashlib.sha256((self.lint.suggestion or "").encode("utf-8", "surrogatepass")).hexdigest()
+        digest = hashlib.sha256((self.lint.replacement or "").encode("utf-8", "surrogatepass")).hexdigest()
         return f"{self.lint.code}-{self.lint.line}-{digest[:12]}"
 
     @property
@@ -98,9 +99,9 @@ class Hint:
     @property
     def diff(self) -> TextDiff | None:
         """The suggested order beside the template; None where there is nothing to suggest."""
-        if self.lint.suggestion is None or self.lint.suggestion == self.template:
+        if self.lint.replacement is None or self.lint.replacement == self.template:
             return None
-        return text_diff(self.template, self.lint.suggestion)
+        return text_diff(self.template, self.lint.replacement)
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -215,7 +216,7 @@ def _counter(prompt_set: PromptSet) -> str:
 
 def _size(text: str, values: Values, found: Stability) -> int:
     made = sum(each.chars for each in found.prefixes)
-    suggested = sum(len(each.suggestion or "") for each in found.lints)
+    suggested = sum(len(each.replacement or "") for each in found.lints)
     return len(text) + made + suggested + sum(len(str(value)) for value in values.values())
 
 

@@ -55,10 +55,10 @@ def _finding(problem: Problem, text: str) -> Finding:
     """With what to write instead, where the file's own line has the word that was meant otherwise."""
     found = Finding.of_problem("system", problem)
     meant, word = problem.params.get("meant"), str(problem.params.get("field", "")).rpartition(".")[2]
-    lines = text.split("\n")
-    if not meant or not word or problem.line > len(lines) or word not in lines[problem.line - 1]:
+    lines, line = text.split("\n"), problem.line or 1
+    if not meant or not word or line > len(lines) or word not in lines[line - 1]:
         return found
-    column = lines[problem.line - 1].index(word) + 1
+    column = lines[line - 1].index(word) + 1
     return replace(found, column=column, replaces=word, replacement=str(meant))
 
 

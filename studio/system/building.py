@@ -11,7 +11,7 @@ from builder.errors import BuilderError, PromptFileInvalid
 from builder.files.workspace_look import peek
 from builder.problems import Problem, errors_in
 from builder.system.builder import SkillCost, SystemPromptBuilder
-from builder.system.built_prompt import BuiltPrompt, Diagnostic
+from builder.system.built_prompt import BuiltPrompt
 from builder.system.config import SystemPromptConfig
 from builder.system.file import SYSTEM_PROMPT_FILE, config_of, problems_of, unreadable
 from builder.system.input import MODES, PromptMode
@@ -139,7 +139,7 @@ def read_settings(folder: Path) -> SettingsFile:
     return SettingsFile(path, config=None if errors_in(problems) else config_of(table), problems=problems)
 
 
-def of_diagnostic(found: Diagnostic) -> Health:
+def of_diagnostic(found: Problem) -> Health:
     """What the builder noticed about a file or a skill."""
     language = reader_language()
     severity = "note" if found.severity == "hint" else found.severity
@@ -150,6 +150,6 @@ def of_diagnostic(found: Diagnostic) -> Health:
 def _of_problem(problem: Problem, file: SettingsFile) -> Health:
     language = reader_language()
     severity = "note" if problem.severity == "hint" else problem.severity
-    line = problem.line
+    line = problem.line or 1
     what = _("Line %(line)d: %(what)s") % {"line": line, "what": problem.text(language)}
     return Health(severity, file.name, what, problem.advice(language), line)

@@ -6,7 +6,7 @@ from datetime import date
 from pathlib import Path
 
 from builder.files.workspace_look import PROMPT_FILE
-from builder.jail import FileProblem, PromptFile
+from builder.jail import PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE
 from builder.template.variables import FIELDS, field_name
@@ -15,9 +15,6 @@ from studio.prompts.models import Holds
 from studio.prompts.texts import SystemText, Templates, Texts, unix_line_ends, user_prompts
 from studio.shell.jail import pool
 from studio.workspaces.files import Location, ReadFile, locate, problems_of, read, read_system
-
-FoundProblem = FileProblem | Problem
-"""Of a file, by its lines."""
 
 
 class HeldFile(ABC):
@@ -42,7 +39,7 @@ class HeldFile(ABC):
         """The file as it stands. Raises ``PromptFileError`` for what is not read at all."""
 
     @abstractmethod
-    def problems(self, file: ReadFile) -> Sequence[FoundProblem]:
+    def problems(self, file: ReadFile) -> Sequence[Problem]:
         """Everything that is wrong with a file that was read."""
 
     @abstractmethod
@@ -72,7 +69,7 @@ class PromptsFile(HeldFile):
     def read(self, path: Path, folder: Path) -> ReadFile:
         return read(path, folder)
 
-    def problems(self, file: ReadFile) -> Sequence[FoundProblem]:
+    def problems(self, file: ReadFile) -> Sequence[Problem]:
         return problems_of(file)
 
     def texts(self, file: ReadFile) -> Texts | None:
@@ -100,7 +97,7 @@ class SystemPromptFile(HeldFile):
     def read(self, path: Path, folder: Path) -> ReadFile:
         return read_system(path, folder)
 
-    def problems(self, file: ReadFile) -> Sequence[FoundProblem]:
+    def problems(self, file: ReadFile) -> Sequence[Problem]:
         return file.problems
 
     def texts(self, file: ReadFile) -> Texts | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from builder.errors import BuilderError, PromptFileError, PromptFileRefused
 from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
 from builder.files.workspace_look import peek as peek_below
-from builder.jail import FileProblem, NamedFile, PromptFile
+from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
 from builder.system.file import problems_of as system_problems
 from studio.shell.environment import overriding_variables
@@ -89,7 +89,7 @@ def read_system(path: Path, folder: Path) -> ReadFile:
     return (_read_system if keep else _read_system.__wrapped__)(path, folder, identity)
 
 
-def problems_of(file: ReadFile) -> tuple[FileProblem, ...]:
+def problems_of(file: ReadFile) -> tuple[Problem, ...]:
     """Everything that is wrong with a file, by line."""
     data, sha256 = file.state.data, file.state.sha256
     if data is None or sha256 is None:
@@ -151,7 +151,7 @@ def _read_system(path: Path, folder: Path, identity: _Identity) -> ReadFile:
 
 
 @lru_cache(maxsize=_MOST_KEPT)
-def _problems(data: bytes, name: str) -> tuple[FileProblem, ...]:
+def _problems(data: bytes, name: str) -> tuple[Problem, ...]:
     return tuple(pool().check_file(data, name))
 
 

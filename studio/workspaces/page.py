@@ -8,12 +8,12 @@ from django.utils.translation import gettext as _
 
 from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
+from builder.problems import Problem
 from studio.models import Export, Workspace
 from studio.prompts.models import Holds
 from studio.runs.lists import Runs, read_runs
 from studio.shell.language import reader_language
 from studio.workspaces.exports.receipts import newest_of
-from studio.workspaces.file_kinds import FoundProblem
 from studio.workspaces.glance import DatabaseGlance, database_of
 from studio.workspaces.health import Health
 from studio.workspaces.roots import FolderRefused, require_allowed
@@ -40,7 +40,7 @@ class WorkspacePage:
     """The system prompt's file, where the workspace has to do with one."""
 
     @property
-    def problems(self) -> Sequence[FoundProblem]:
+    def problems(self) -> Sequence[Problem]:
         """What is wrong with the templates; a file that cannot be read at all says so in its health."""
         return self.state.errors[:PROBLEMS_SHOWN]
 

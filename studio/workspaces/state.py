@@ -14,12 +14,13 @@ from django.utils.translation import gettext as _
 from builder.errors import BuilderError, JailError, PromptFileInvalid
 from builder.files.workspace_look import ORCHESTRATOR_FILE
 from builder.jail import MISSING_FIELD, PromptFile
+from builder.problems import Problem
 from builder.template.variables import FIELDS
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.prompts.models import Holds
 from studio.prompts.texts import Texts, unix_line_ends
 from studio.workspaces.exports.models import Outcome
-from studio.workspaces.file_kinds import FoundProblem, HeldFile, held_file
+from studio.workspaces.file_kinds import HeldFile, held_file
 from studio.workspaces.files import Location, ReadFile
 from studio.workspaces.health import Health, health_of, of_error, of_refusal
 from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed
@@ -55,7 +56,7 @@ class PromptFileState:
     """Where the label points that the workspace follows."""
     last_export: Export | None = None
     """The newest one that has reached the file."""
-    problems: tuple[FoundProblem, ...] = ()
+    problems: tuple[Problem, ...] = ()
     """Of a file that no version equals: errors and warnings by line."""
     error: BuilderError | None = None
     """Why nothing is known about the templates: unreadable, refused, or the jail has stopped."""
@@ -80,7 +81,7 @@ class PromptFileState:
         )
 
     @property
-    def errors(self) -> tuple[FoundProblem, ...]:
+    def errors(self) -> tuple[Problem, ...]:
         """What keeps MixSeek from using the templates; that one is missing does not, for it has defaults."""
         return _errors_in(self.problems)
 
@@ -311,7 +312,7 @@ def _last_exports(workspaces: Sequence[Workspace], held: HeldFile) -> dict[int, 
 def _state(look: _Look, versions: _Versions, last_export: Export | None) -> PromptFileState:
     file, label, location = look.file, look.label, look.location
     version = versions.of(look) if look.content_hash else None
-    problems: tuple[FoundProblem, ...] = ()
+    problems: tuple[Problem, ...] = ()
     error = look.error or (file.error if file else None)
     if version is None and file is not None and file.error is None and file.state.data is not None:
         try:
@@ -345,7 +346,7 @@ def _state(look: _Look, versions: _Versions, last_export: Export | None) -> Prom
 def _kind(
     look: _Look,
     version: PromptVersion | None,
-    problems: Sequence[FoundProblem],
+    problems: Sequence[Problem],
     error: BuilderError | None,
     last_export: Export | None,
 ) -> Kind:
@@ -363,7 +364,7 @@ def _kind(
     return "edited" if last_export is not None else "unknown"
 
 
-def _errors_in(problems: Sequence[FoundProblem]) -> tuple[FoundProblem, ...]:
+def _errors_in(problems: Sequence[Problem]) -> tuple[Problem, ...]:
     return tuple(each for each in problems if each.severity == "error" and each.code != MISSING_FIELD)
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid
 from builder.files.workspace_look import peek
-from builder.jail import FileProblem
+from builder.problems import Problem
 from builder.system.file import problems_of, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
 from studio.models import PromptSet, Workspace
@@ -70,7 +70,7 @@ class TemplateProblem:
     """A problem of one template, by the file's lines and its own."""
 
     kind: TextKind
-    problem: FileProblem
+    problem: Problem
 
 
 @dataclass(frozen=True)
@@ -81,11 +81,11 @@ class FileContent:
     """Templates by field name, with the line ends that templates have."""
     places: Mapping[str, int] = field(default_factory=dict)
     """The line of the file that each stands on."""
-    broken: FileProblem | None = None
+    broken: Problem | None = None
     error: BuilderError | None = None
     excerpt: Sequence[FileLine] = ()
     """The lines around the one that is broken."""
-    outside: Sequence[FileProblem] = ()
+    outside: Sequence[Problem] = ()
     """Keys that are none of ours."""
     problems: Sequence[TemplateProblem] = ()
     encoding: Encoding = "utf-8"
@@ -148,7 +148,7 @@ def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
     try:
         found = pool().check_file(data, file.name, owner=str(owner.pk))
         if broken := next((each for each in found if each.field is None and each.severity == "error"), None):
-            return FileContent(broken=broken, excerpt=_excerpt(data, broken.line), encoding=encoding)
+            return FileContent(broken=broken, excerpt=_excerpt(data, broken.line or 1), encoding=encoding)
         said = pool().read(data, file.name, owner=str(owner.pk))
     except (LimitExceeded, PromptFileError) as error:
         return FileContent(error=error, encoding=encoding)
@@ -170,17 +170,13 @@ def _read_system(name: str, data: bytes, encoding: Encoding, owner: str) -> File
         table = pool().system_table(data, name, owner=owner)
     except PromptFileInvalid as error:
         problem = unreadable(error)
-        broken = FileProblem(name, problem.line, None, problem)
-        return FileContent(broken=broken, excerpt=_excerpt(data, problem.line), encoding=encoding)
+        return FileContent(broken=problem, excerpt=_excerpt(data, problem.line or 1), encoding=encoding)
     except (LimitExceeded, PromptFileError) as error:
         return FileContent(error=error, encoding=encoding)
     return FileContent(
         values={SYSTEM_FIELD: unix_line_ends(data.decode())},
         places={SYSTEM_FIELD: 1},
-        problems=[
-            TemplateProblem("system", FileProblem(name, each.line, each.column, each, SYSTEM_FIELD))
-            for each in problems_of(table)
-        ],
+        problems=[TemplateProblem("system", problem) for problem in problems_of(table)],
         encoding=encoding,
         crlf=b"\r\n" in data,
     )

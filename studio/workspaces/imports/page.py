@@ -6,7 +6,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from builder.jail import FileProblem
+from builder.problems import Problem
 from studio.compare.page import Panel
 from studio.compare.versions import View, template_diff
 from studio.models import PromptSet
@@ -92,7 +92,7 @@ class ImportPage:
         return max(len(self.content.problems) - PROBLEMS_SHOWN, 0)
 
     @property
-    def outside(self) -> Sequence[FileProblem]:
+    def outside(self) -> Sequence[Problem]:
         return self.content.outside[:PROBLEMS_SHOWN]
 
     @property

@@ -3,9 +3,9 @@
 import pytest
 
 from builder.cache.lints import analyse
-from builder.cache.stability import CacheLint, Level, Stability
+from builder.cache.stability import Level, Stability
 from builder.jail import JailPool
-from builder.problems import errors_in
+from builder.problems import Problem, errors_in
 from builder.template.check import check
 from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.dialect import CONTRACT, MIXSEEK, Dialect
@@ -52,7 +52,7 @@ IF_FIRST = """\
 """
 
 
-def lints(text: str, dialect: Dialect = MIXSEEK, minimum: int | None = None) -> dict[str, CacheLint]:
+def lints(text: str, dialect: Dialect = MIXSEEK, minimum: int | None = None) -> dict[str, Problem]:
     found = analyse("team", text, VALUES, dialect, minimum_tokens=minimum).lints
     assert len({lint.code for lint in found}) == len(found)
     assert [lint.line for lint in found] == sorted(lint.line for lint in found)
@@ -77,12 +77,12 @@ def test_default_templates_have_nothing_to_mend(kind: PromptKind, dialect: Diale
 def test_a_value_of_the_call_before_static_text_is_moved_to_the_end() -> None:
     lint = lints(CALL_FIRST)["C001"]
     assert (lint.line, lint.params) == (1, {"name": "current_datetime"})
-    assert lint.suggestion == (
+    assert lint.replacement == (
         "# 規則\n丁寧に。🏆\n\n# Task\n{{ user_prompt }}\n\nNow: {{ current_datetime }}\n"
     )
     assert (
         lint.bytes_lost
-        == grown(CALL_FIRST, lint.suggestion, 2)
+        == grown(CALL_FIRST, lint.replacement, 2)
         == len("# 規則\n丁寧に。🏆\n\n# Task\n売上を分析🏆\n\n".encode())
     )
     assert lint.text().startswith("`current_datetime` changes with every call")
@@ -93,15 +93,15 @@ def test_a_value_of_the_round_before_one_of_the_task_is_moved_behind_it() -> Non
     lint = lints(ROUND_FIRST)["C002"]
     assert (lint.line, lint.params) == (2, {"name": "round_number", "later": "user_prompt"})
     assert (
-        lint.suggestion == "# Rules\nBe exact.\n\n# Task\n{{ user_prompt }}\n\n# Round\n{{ round_number }}\n"
+        lint.replacement == "# Rules\nBe exact.\n\n# Task\n{{ user_prompt }}\n\n# Round\n{{ round_number }}\n"
     )
-    assert lint.bytes_lost == grown(ROUND_FIRST, lint.suggestion, 1) > 0
+    assert lint.bytes_lost == grown(ROUND_FIRST, lint.replacement, 1) > 0
 
 
 def test_history_is_moved_before_the_other_values_of_the_round() -> None:
     lint = lints(HISTORY_LATE)["C003"]
     assert (lint.line, lint.params["name"]) == (7, "ranking_table")
-    assert lint.suggestion == (
+    assert lint.replacement == (
         "{{ user_prompt }}\n\n# Before\n{{ submission_history }}\n\n"
         "# Board\n{{ ranking_table }}\n\n{{ current_datetime }}\n"
     )
@@ -113,8 +113,8 @@ def test_an_order_that_leaves_the_history_where_it_is_is_not_suggested_for_it() 
     found = lints(
         "{{ current_datetime }}\n\n# Task\n{{ user_prompt }}\n{{ ranking_table }}\n{{ submission_history }}\n"
     )
-    assert found["C001"].suggestion is not None
-    assert found["C003"].suggestion is None
+    assert found["C001"].replacement is not None
+    assert found["C003"].replacement is None
     assert found["C003"].bytes_lost == len("初回".encode())
 
 
@@ -122,7 +122,7 @@ def test_an_order_that_leaves_the_history_where_it_is_is_not_suggested_for_it() 
 def test_static_text_is_moved_before_a_volatile_if(dialect: Dialect) -> None:
     lint = lints(IF_FIRST, dialect)["C004"]
     assert (lint.line, lint.params) == (3, {"name": "round_number"})
-    assert lint.suggestion == (
+    assert lint.replacement == (
         "# 規則\n同じ文。\n\n{{ user_prompt }}\n\n"
         "{% if round_number > 1 %}\n# Later\n\n{{ ranking_table }}\n{% endif %}\n"
     )
@@ -133,31 +133,31 @@ def test_a_whole_time_is_cut_to_its_date() -> None:
     lint = lints(
         "{{ user_prompt }} at {{ current_datetime }}\n\n{{ ranking_table }}: {{ current_datetime ~ '!' }}\n"
     )["C005"]
-    assert lint.suggestion == (
+    assert lint.replacement == (
         "{{ user_prompt }} at {{ current_datetime[:10] }}\n\n"
         "{{ ranking_table }}: {{ current_datetime[:10] ~ '!' }}\n"
     )
-    assert not errors_in(check("team", lint.suggestion))
+    assert not errors_in(check("team", lint.replacement))
     assert lint.bytes_lost == len(f"\n\n#1 Alpha: {VALUES['current_datetime']}!")
-    assert "C005" not in lints(lint.suggestion)
+    assert "C005" not in lints(lint.replacement)
 
 
 def test_a_short_prefix_is_named_where_a_minimum_is_given() -> None:
     lint = lints(CALL_FIRST, minimum=1024)["C006"]
     assert (lint.line, lint.params["minimum"]) == (1, 1024)
-    assert lint.suggestion == lints(CALL_FIRST)["C001"].suggestion
-    assert lint.bytes_lost == grown(CALL_FIRST, lint.suggestion, 1)
+    assert lint.replacement == lints(CALL_FIRST)["C001"].replacement
+    assert lint.bytes_lost == grown(CALL_FIRST, lint.replacement, 1)
     assert lint.text("ja").startswith("タスク中に変わらない部分: 3トークン。")
     assert "C006" not in lints(CALL_FIRST)
     assert "C006" not in lints(CALL_FIRST, minimum=3)
     assert "C006" in lints(CALL_FIRST, minimum=4)
-    assert lints("a {{ user_prompt }}", minimum=1024)["C006"].suggestion is None
+    assert lints("a {{ user_prompt }}", minimum=1024)["C006"].replacement is None
 
 
 @pytest.mark.parametrize(("text", "name"), [("a {{ x }} bc", "x"), ("a {{ ['b']|random }} bc", "random")])
 def test_what_nobody_can_foresee_is_named(text: str, name: str) -> None:
     found = analyse("team", text, {"x": "b"}, MIXSEEK).lints
-    assert [(lint.code, lint.params, lint.bytes_lost, lint.suggestion) for lint in found] == [
+    assert [(lint.code, lint.params, lint.bytes_lost, lint.replacement) for lint in found] == [
         ("C007", {"name": name}, 4, None)
     ]
 
@@ -178,7 +178,7 @@ def test_well_ordered_templates_have_no_lints(text: str) -> None:
 
 def test_text_of_one_paragraph_is_not_torn_apart() -> None:
     lint = lints("At {{ current_datetime[:10] }}:\nrule one\nrule two\n")["C001"]
-    assert (lint.suggestion, lint.bytes_lost) == (None, len("rule one\nrule two\n"))
+    assert (lint.replacement, lint.bytes_lost) == (None, len("rule one\nrule two\n"))
 
 
 def test_names_stay_behind_what_binds_them() -> None:
@@ -187,7 +187,7 @@ def test_names_stay_behind_what_binds_them() -> None:
         "\n\n{{ who }} へ\n\n{% macro m() %}{{ who }}{% endmacro %}\n\n{{ m() }}: {{ user_prompt }}"
         "\n\nstatic\n"
     )
-    suggestion = lints(text)["C001"].suggestion
+    suggestion = lints(text)["C001"].replacement
     assert suggestion is not None
     assert sorted(filter(None, suggestion.split("\n"))) == sorted(filter(None, text.split("\n")))
     bound = suggestion.index("{% set who = who ~")
@@ -203,7 +203,7 @@ def test_blocks_comments_and_raw_text_stay_in_one_piece() -> None:
     )
     setting = "{% set s|trim %}\n\nx\n{% endset %}"
     text = f"{{{{ current_datetime }}}}\n\n{block}\n\n{setting}\n\n# Static\n\nyes\n"
-    suggestion = lints(text)["C001"].suggestion
+    suggestion = lints(text)["C001"].replacement
     assert suggestion is not None
     assert block in suggestion
     assert (
@@ -215,23 +215,23 @@ def test_blocks_comments_and_raw_text_stay_in_one_piece() -> None:
 
 def test_whitespace_control_holds_its_neighbours_together() -> None:
     assert (
-        lints("{{ current_datetime }}\n\n{%- if user_prompt %}a{% endif -%}\n\nstatic\n")["C001"].suggestion
+        lints("{{ current_datetime }}\n\n{%- if user_prompt %}a{% endif -%}\n\nstatic\n")["C001"].replacement
         is None
     )
 
 
 def test_line_ends_stay_as_they_were_typed() -> None:
-    suggestion = lints(CALL_FIRST.replace("\n", "\r\n"))["C001"].suggestion
+    suggestion = lints(CALL_FIRST.replace("\n", "\r\n"))["C001"].replacement
     assert suggestion is not None
-    assert suggestion.replace("\r\n", "\n") == lints(CALL_FIRST)["C001"].suggestion
+    assert suggestion.replace("\r\n", "\n") == lints(CALL_FIRST)["C001"].replacement
     assert suggestion.count("\r\n") == suggestion.count("\n")
 
 
 def test_a_suggestion_has_nothing_left_to_reorder() -> None:
     for text in (CALL_FIRST, ROUND_FIRST, HISTORY_LATE, IF_FIRST):
         for lint in lints(text).values():
-            if lint.code < "C005" and lint.suggestion is not None:
-                assert not {"C001", "C002", "C003", "C004"} & set(lints(lint.suggestion))
+            if lint.code < "C005" and lint.replacement is not None:
+                assert not {"C001", "C002", "C003", "C004"} & set(lints(lint.replacement))
 
 
 @pytest.mark.slow

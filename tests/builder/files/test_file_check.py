@@ -1,6 +1,6 @@
 import pytest
 
-from builder.files.file_check import FileProblem, check_file
+from builder.files.file_check import check_file
 from builder.problems import Problem
 from builder.template.variables import KINDS
 
@@ -126,5 +126,4 @@ def test_findings_come_in_the_order_of_the_file() -> None:
 def test_a_problem_is_plain_data() -> None:
     problem = check_file(b"", "f.toml")[0]
 
-    assert problem == FileProblem("f.toml", 1, None, problem.problem, "team_user_prompt")
-    assert problem.code == "file-missing-field"
+    assert problem == Problem("error", "file-missing-field", 1, file="f.toml", field="team_user_prompt")
