@@ -1,6 +1,7 @@
 """The house's plan, read from its imports: who may know whom, and which library lives in which room."""
 
 import ast
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -77,6 +78,20 @@ OPEN_TO_STUDIO = {
 
 def modules(package: str) -> list[Path]:
     return sorted((ROOT / package).rglob("*.py"))
+
+
+OURS = [*modules("builder"), *modules("studio")]
+# Imports against the rule that are being mended; nothing is added here.
+NOT_YET = {
+    ("studio.preview.stability", "studio.compare.versions"),
+    ("studio.results.replay.choice", "studio.results.attribution_page"),
+    ("studio.results.replay.choice", "studio.results.replay.forms"),
+    ("studio.runs.tables", "studio.runs.run_page"),
+    ("studio.workspaces.imports.importing", "studio.editor.page"),
+    ("studio.compare.matrix_tags", "studio.preview.budget_tags"),
+    ("studio.management.commands.export", "studio.workspaces.exports.tags"),
+    ("studio.system.page", "studio.system.tags"),
+}
 
 
 @cache
@@ -157,19 +172,77 @@ def test_studio_parses_and_renders_only_in_the_jail() -> None:
     assert found == []
 
 
-def test_models_know_no_views_and_views_know_no_commands() -> None:
-    order = {
-        "studio.models": ("studio.views", "studio.shell.forms", "studio.urls"),
-        "studio.views": ("studio.management",),
-    }
-    found = [
-        f"{path.relative_to(ROOT)} imports {module}"
-        for package, above in order.items()
-        for path in modules(package.replace(".", "/"))
+def rooms(package: str) -> list[str]:
+    """The rooms of a package in the order in which they may import each other: README's map."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"^\| `{package}/(\w+)/` \|", text, flags=re.MULTILINE)
+
+
+def room_of(module: str) -> str | None:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in rooms(parts[0]) else None
+
+
+def is_domain(module: str) -> bool:
+    """Whether a module is neither page nor form nor view: those may combine rooms."""
+    return module.rpartition(".")[2].rpartition("_")[2] not in {"views", "page", "forms", "tags", "urls"}
+
+
+def house() -> list[tuple[str, str]]:
+    """Every import of one of our modules by another."""
+    names = {path: ".".join(path.relative_to(ROOT).with_suffix("").parts) for path in OURS}
+    known = {name.removesuffix(".__init__") for name in names.values()}
+    return [
+        (importer.removesuffix(".__init__"), full if (full := f"{module}.{name}") in known else module)
+        for path, importer in names.items()
         for module, name in imports(path)
-        if f"{module}.{name}".startswith(above)
+        if module.split(".")[0] in ("builder", "studio")
     ]
-    assert found == []
+
+
+@pytest.mark.parametrize("package", ["builder", "studio"])
+def test_the_map_shows_every_room(package: str) -> None:
+    folders = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
+    assert set(rooms(package)) == folders - {"management", "migrations"}
+    assert len(rooms(package)) == len(set(rooms(package)))
+
+
+@pytest.mark.parametrize("package", ["builder", "studio"])
+def test_a_room_imports_only_from_rooms_above_it(package: str) -> None:
+    order = {room: place for place, room in enumerate(rooms(package))}
+    upward = {
+        (importer, module)
+        for importer, module in house()
+        if importer.startswith(f"{package}.")
+        and module.startswith(f"{package}.")
+        and (package == "builder" or is_domain(importer))
+        and (own := room_of(importer))
+        and (other := room_of(module))
+        and order[other] > order[own]
+    }
+    assert upward <= NOT_YET
+
+
+def test_domain_modules_import_no_forms_pages_or_views() -> None:
+    backwards = {
+        (importer, module)
+        for importer, module in house()
+        if room_of(importer) not in (None, "operations") and is_domain(importer) and not is_domain(module)
+    }
+    assert backwards <= NOT_YET
+
+
+def test_only_templates_use_template_tags() -> None:
+    assert {pair for pair in house() if pair[1].rpartition(".")[2].endswith("tags")} <= NOT_YET
+
+
+def test_only_what_runs_the_studio_knows_operations() -> None:
+    outside = {
+        importer
+        for importer, module in house()
+        if module.startswith("studio.operations") and not importer.startswith("studio.operations")
+    }
+    assert {importer for importer in outside if not importer.startswith("studio.management.")} == set()
 
 
 def test_every_module_is_named_by_its_subject() -> None:
