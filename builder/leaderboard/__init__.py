@@ -1,7 +1,6 @@
 """The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here."""
 
 from builder.leaderboard.folder import Bounds, default_folder
-from builder.leaderboard.lengths import SubmissionLength
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, read_progress
 from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
@@ -21,6 +20,7 @@ from builder.leaderboard.records import (
     ScoresBy,
     ScoresOf,
     Standing,
+    SubmissionLength,
     TeamDelta,
     TeamFailure,
     TeamOrder,

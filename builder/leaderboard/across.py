@@ -1,13 +1,22 @@
-"""Questions over many executions: teams and their history, how scores spread, two executions side by side."""
+"""The answers over many executions: teams and their history, how scores spread, two executions side by
+side. Used as ``AggregationStore.across``."""
 
 import math
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
-from builder.leaderboard.board import PLACES, known, standings
 from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS, TEAMS
-from builder.leaderboard.listing import WIDTH, Signs, execution_of, joined, matching
+from builder.leaderboard.executions import (
+    PLACES,
+    WIDTH,
+    execution_of,
+    joined,
+    known,
+    matching,
+    standings,
+    where,
+)
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.records import (
     Bin,
@@ -21,6 +30,7 @@ from builder.leaderboard.records import (
     TeamRun,
     TeamSummary,
 )
+from builder.leaderboard.rows import as_utc
 from builder.leaderboard.source import Source
 from builder.template.dialect import RankingOrder
 
@@ -46,14 +56,19 @@ class Across:
         self, search: str = "", *, order: TeamOrder = "best", limit: int | None = None, offset: int = 0
     ) -> list[TeamSummary]:
         """Every team that ever scored; ``search`` looks at names and ids."""
-        return self._source.answer(lambda reader: _teams(reader, search, order, limit, offset))
+        conditions, parameters = matching(search, "team_id")
+        sql = f"{_TEAM}{where(conditions)} ORDER BY {_TEAM_ORDERS[order]} LIMIT ? OFFSET ?"
+        return [_summary_of(row) for row in self._source.rows(sql, [*parameters, limit, max(0, offset)])]
 
     def count_teams(self, search: str = "") -> int:
         """How many there are on all pages."""
-        return self._source.answer(lambda reader: _count_teams(reader, search))
+        conditions, parameters = matching(search, "team_id")
+        ((count,),) = self._source.rows(f"SELECT COUNT(*) FROM {TEAMS}{where(conditions)}", parameters)
+        return int(count)
 
     def team(self, team_id: str) -> TeamSummary | None:
-        return self._source.answer(lambda reader: _team(reader, team_id))
+        rows = self._source.rows(f"{_TEAM} WHERE team_id = ?", [team_id])
+        return _summary_of(rows[0]) if rows else None
 
     def team_history(
         self,
@@ -65,15 +80,28 @@ class Across:
         now: datetime | None = None,
     ) -> list[TeamRun]:
         """How the team did in each execution, the latest first; ``order`` is the ranking's."""
+        sql = (
+            f"SELECT {joined('run')}, team_name, team.best, latest_score, {PLACES[order]}, kept, team.rounds"
+            f" FROM {STANDINGS} AS team JOIN {EXECUTIONS} AS run USING (execution_id) WHERE team_id = ?"
+            " ORDER BY run.last_utc DESC NULLS LAST, run.execution_id, team_name LIMIT ? OFFSET ?"
+        )
 
         def question(reader: Reader) -> list[TeamRun]:
             signs = self._source.signs(reader, now)
-            return _team_history(reader, team_id, order, signs, limit, offset)
+            rows = reader.rows(sql, [*signs.parameters, team_id, limit, max(0, offset)])
+            return [
+                TeamRun(
+                    execution_of(row), name, best, latest, None if kept is None else int(place), int(rounds)
+                )
+                for row in rows
+                for name, best, latest, place, kept, rounds in [row[WIDTH:]]
+            ]
 
         return self._source.answer(question)
 
     def count_team_history(self, team_id: str) -> int:
-        return self._source.answer(lambda reader: _count_runs(reader, team_id))
+        ((count,),) = self._source.rows(f"SELECT COUNT(*) FROM {STANDINGS} WHERE team_id = ?", [team_id])
+        return int(count)
 
     def distribution(
         self,
@@ -90,7 +118,21 @@ class Across:
         self, by: ScoresBy, keys: Sequence[str], *, of: ScoresOf = "rounds", team_id: str | None = None
     ) -> dict[str, Distribution]:
         """How the scores of each of these teams or executions spread, without columns, in one pass."""
-        return self._source.answer(lambda reader: _spreads(reader, by, keys, of, team_id))
+        table, column = _COLUMNS[of]
+        conditions = [f"{column} IS NOT NULL", f"list_contains(?::VARCHAR[], {by}_id)"]
+        parameters: list[Any] = [list(keys)]
+        if team_id is not None:
+            conditions.append("team_id = ?")
+            parameters.append(team_id)
+        rows = self._source.rows(
+            f"SELECT {by}_id, {_figures(column)}, CASE WHEN COUNT(*) <= {MOST_VALUES} THEN list({column}) END"
+            f" FROM {table}{where(conditions)} GROUP BY 1",
+            parameters,
+        )
+        return {
+            key: Distribution(count, low, lower, median, upper, high, mean, values=tuple(values or ()))
+            for key, count, low, high, mean, (lower, median, upper), values in rows
+        }
 
     def compare(
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
@@ -106,63 +148,19 @@ class Across:
         return self._source.answer(question)
 
 
-def _teams(
-    reader: Reader, search: str, order: TeamOrder, limit: int | None, offset: int
-) -> list[TeamSummary]:
-    conditions, parameters = matching(search, "team_id")
-    rows = reader.rows(
-        f"{_TEAM}{_where(conditions)} ORDER BY {_TEAM_ORDERS[order]} LIMIT ? OFFSET ?",
-        [*parameters, limit, max(0, offset)],
-    )
-    return [_summary_of(row) for row in rows]
-
-
 _TEAM = f"SELECT team_id, names, executions, rounds, wins, best, mean, last_utc FROM {TEAMS}"
 
 
 def _summary_of(row: Sequence[Any]) -> TeamSummary:
     team_id, names, executions, rounds, wins, best, mean, last = row
-    last_at = None if last is None else last.replace(tzinfo=UTC)
-    return TeamSummary(team_id, tuple(names), executions, rounds, wins, best, mean, last_at)
-
-
-def _team(reader: Reader, team_id: str) -> TeamSummary | None:
-    rows = reader.rows(f"{_TEAM} WHERE team_id = ?", [team_id])
-    return _summary_of(rows[0]) if rows else None
-
-
-def _count_teams(reader: Reader, search: str) -> int:
-    conditions, parameters = matching(search, "team_id")
-    return int(reader.rows(f"SELECT COUNT(*) FROM {TEAMS}{_where(conditions)}", parameters)[0][0])
-
-
-def _team_history(
-    reader: Reader, team_id: str, order: RankingOrder, signs: Signs, limit: int | None, offset: int
-) -> list[TeamRun]:
-    rows = reader.rows(
-        f"SELECT {joined('run')}, team_name, team.best, latest_score, {PLACES[order]}, kept, team.rounds"
-        f" FROM {STANDINGS} AS team JOIN {EXECUTIONS} AS run USING (execution_id) WHERE team_id = ?"
-        " ORDER BY run.last_utc DESC NULLS LAST, run.execution_id, team_name LIMIT ? OFFSET ?",
-        [*signs.parameters, team_id, limit, max(0, offset)],
-    )
-    found = []
-    for row in rows:
-        name, best, latest, place, kept, rounds = row[WIDTH:]
-        found.append(
-            TeamRun(execution_of(row), name, best, latest, None if kept is None else int(place), int(rounds))
-        )
-    return found
-
-
-def _count_runs(reader: Reader, team_id: str) -> int:
-    return int(reader.rows(f"SELECT COUNT(*) FROM {STANDINGS} WHERE team_id = ?", [team_id])[0][0])
+    return TeamSummary(team_id, tuple(names), executions, rounds, wins, best, mean, as_utc(last))
 
 
 def _deltas(first: Sequence[Standing], second: Sequence[Standing]) -> tuple[TeamDelta, ...]:
     """Teams of both executions in the first one's order, then those of the first, then of the second only."""
     # Where a team changed its name in an execution, its better part stands for it.
-    one, other = ({each.team_id: each for each in reversed(side)} for side in (first, second))
-    places = list(dict.fromkeys(each.team_id for each in (*first, *second)))
+    one, other = ({standing.team_id: standing for standing in reversed(side)} for side in (first, second))
+    places = list(dict.fromkeys(standing.team_id for standing in (*first, *second)))
     places.sort(key=lambda team: (team not in one) * 2 + (team not in other))
     return tuple(
         TeamDelta(team, (other.get(team) or one[team]).team_name, one.get(team), other.get(team))
@@ -193,7 +191,7 @@ def _distribution(
         *(f"{name} = ?" for name, value in named.items() if value is not None),
     ]
     parameters = [value for value in named.values() if value is not None]
-    source = f" FROM {table}{_where(conditions)}"
+    source = f" FROM {table}{where(conditions)}"
     (figures,) = reader.rows(f"SELECT {_figures(column)}{source}", parameters)
     count, low, high, mean, quartiles = figures
     if not count:
@@ -225,33 +223,9 @@ _EDGE = 1e-9
 """0.35 / 0.05 is a hair less than 7 in floating point; a score on an edge belongs above it all the same."""
 
 
-def _spreads(
-    reader: Reader, by: ScoresBy, keys: Sequence[str], of: ScoresOf, team_id: str | None
-) -> dict[str, Distribution]:
-    table, column = _COLUMNS[of]
-    conditions = [f"{column} IS NOT NULL", f"list_contains(?::VARCHAR[], {by}_id)"]
-    parameters: list[Any] = [list(keys)]
-    if team_id is not None:
-        conditions.append("team_id = ?")
-        parameters.append(team_id)
-    rows = reader.rows(
-        f"SELECT {by}_id, {_figures(column)}, CASE WHEN COUNT(*) <= {MOST_VALUES} THEN list({column}) END"
-        f" FROM {table}{_where(conditions)} GROUP BY 1",
-        parameters,
-    )
-    return {
-        key: Distribution(count, low, lower, median, upper, high, mean, values=tuple(values or ()))
-        for key, count, low, high, mean, (lower, median, upper), values in rows
-    }
-
-
 def _round_width(least: float) -> float:
     """The next of 1, 2, 5, 10, 20 …, so that the edges are numbers a person would choose."""
     if least <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(least))
     return next(step * power for step in (1, 2, 5, 10) if step * power >= least * (1 - 1e-9))
-
-
-def _where(conditions: Sequence[str]) -> str:
-    return f" WHERE {' AND '.join(conditions)}" if conditions else ""

@@ -1,29 +1,27 @@
-"""Every query of the store. What a file lacks is left out or read as NULL; values are always bound."""
+"""The queries over MixSeek's own tables, and their rows as typed values. Used by the store and by ``story``.
 
-from collections.abc import Iterable
+What a file lacks is left out or read as NULL; values are always bound.
+"""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
 
 from builder.errors import MissingColumn, MissingTable
+from builder.leaderboard.reader import Reader
+from builder.leaderboard.records import SubmissionLength
+from builder.leaderboard.rows import BoardRow, HistoryRow, StatusRow, SubmissionRow, details_of, score_of
 from builder.leaderboard.schema import Schema, column_of
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
-from builder.template.dialect import RankingOrder
 
-_ORDERS: dict[RankingOrder, str] = {
-    "latest_round": "max_score DESC, latest_round DESC, team_id ASC",
-    "team_id": "max_score DESC, team_id ASC",
-}
-
-RANKING: dict[RankingOrder, str] = {
-    order: (
-        "SELECT team_id, team_name, MAX(score) AS max_score, COUNT(*) AS total_rounds,"
-        " MAX(round_number) AS latest_round FROM leader_board WHERE execution_id = ?"
-        f" GROUP BY team_id, team_name ORDER BY {text}"
-    )
-    for order, text in _ORDERS.items()
-}
-RANKING_NEEDS = ("execution_id", "team_id", "team_name", "round_number", "score")
+RoundOf = tuple[str, int]
+"""A team's id and the number of one of its rounds."""
 
 KEY = ("execution_id", "team_id", "round_number")
-_PLACE = "TRY_CAST(team_id AS VARCHAR), TRY_CAST(round_number AS INTEGER)"
+RANKING_NEEDS = ("execution_id", "team_id", "team_name", "round_number", "score")
+
+MOST_EXECUTIONS = 200
+"""Asked about at once for the lengths of their texts: what is stored row by row has to be read for it."""
 
 
 def require(schema: Schema, table: str, columns: Iterable[str]) -> None:
@@ -36,68 +34,105 @@ def require(schema: Schema, table: str, columns: Iterable[str]) -> None:
     raise MissingColumn(MISSING_COLUMN, table=gap.table, column=gap.column)
 
 
-def _columns(schema: Schema, table: str, names: Iterable[str]) -> str:
-    return ", ".join(column_of(schema, table, name) for name in names)
+def _read(
+    reader: Reader, table: str, columns: Sequence[str], order: str = "", **key: str | int | None
+) -> list[tuple[Any, ...]]:
+    """Team, round and these columns of the rows that have this key; none where the table cannot tell them."""
+    if reader.schema.gap(table, KEY) is not None:
+        return []
+    listed = ", ".join(column_of(reader.schema, table, name) for name in (*KEY[1:], *columns))
+    bound = {name: value for name, value in key.items() if value is not None}
+    conditions = " AND ".join(f"{name} = ?" for name in bound)
+    sql = f"SELECT {listed} FROM {table} WHERE {conditions} ORDER BY {order}team_id, round_number"
+    return reader.rows(sql, [*bound.values()])
 
 
-def _team_filter(team: bool) -> str:
-    return " AND team_id = ?" if team else ""
-
-
-BOARD_COLUMNS = ("team_name", "score", "created_at", "updated_at")
-SUBMISSION_COLUMNS = (
-    "team_name",
-    "score",
-    "created_at",
-    "updated_at",
-    "submission_content",
-    "submission_format",
-    "score_details",
-    "final_submission",
-    "exit_reason",
-)
-STATUS_COLUMNS = (
-    "should_continue",
-    "reasoning",
-    "confidence_score",
-    "round_started_at",
-    "round_ended_at",
-    "created_at",
-)
-
-
-def board(schema: Schema) -> str:
-    """Who scored what and when in an execution, the texts left out."""
-    return (
-        f"SELECT {_PLACE}, {_columns(schema, 'leader_board', BOARD_COLUMNS)} FROM leader_board"
-        f" WHERE execution_id = ? ORDER BY {column_of(schema, 'leader_board', 'created_at')},"
-        " team_id, round_number"
+def read_board(
+    reader: Reader, execution_id: str
+) -> tuple[tuple[BoardRow, ...], list[tuple[datetime | None, datetime | None]]]:
+    """Who scored what and when in an execution, the texts left out; and each row's two times."""
+    columns = ("team_name", "score", "created_at", "updated_at")
+    order = column_of(reader.schema, "leader_board", "created_at") + ", "
+    rows = _read(reader, "leader_board", columns, order, execution_id=execution_id)
+    board = tuple(
+        BoardRow(team, number, name or team, float(score), created)
+        for team, number, name, score, created, _ in rows
+        if score is not None
     )
+    return board, [(created, updated) for *_, created, updated in rows]
 
 
-def submissions(schema: Schema, *, team: bool) -> str:
-    return (
-        f"SELECT {_PLACE}, {_columns(schema, 'leader_board', SUBMISSION_COLUMNS)}"
-        f" FROM leader_board WHERE execution_id = ?{_team_filter(team)} ORDER BY team_id, round_number"
+def read_submissions(
+    reader: Reader, execution_id: str, team_id: str | None = None
+) -> dict[RoundOf, SubmissionRow]:
+    columns = (
+        "team_name",
+        "score",
+        "score_details",
+        "created_at",
+        "submission_content",
+        "submission_format",
+        "final_submission",
+        "exit_reason",
     )
+    rows = _read(reader, "leader_board", columns, execution_id=execution_id, team_id=team_id)
+    submissions = {}
+    for team, number, name, score, stored, created, content, form, final, reason in rows:
+        details = details_of(stored)
+        submissions[(team, number)] = SubmissionRow(
+            name, score_of(details, score), details, created, content, form, bool(final), reason
+        )
+    return submissions
 
 
-def statuses(schema: Schema, *, team: bool) -> str:
-    return (
-        f"SELECT {_PLACE}, {_columns(schema, 'round_status', STATUS_COLUMNS)}"
-        f" FROM round_status WHERE execution_id = ?{_team_filter(team)} ORDER BY team_id, round_number"
+def read_statuses(reader: Reader, execution_id: str, team_id: str | None) -> dict[RoundOf, StatusRow]:
+    columns = (
+        "should_continue",
+        "reasoning",
+        "confidence_score",
+        "round_started_at",
+        "round_ended_at",
+        "created_at",
     )
+    rows = _read(reader, "round_status", columns, execution_id=execution_id, team_id=team_id)
+    return {(team, number): StatusRow(*rest) for team, number, *rest in rows}
 
 
-def histories(schema: Schema, *, team: bool, texts: bool, round_number: bool = False) -> str:
+def read_histories(
+    reader: Reader,
+    execution_id: str,
+    team_id: str | None,
+    round_number: int | None = None,
+    *,
+    texts: bool,
+) -> dict[RoundOf, HistoryRow]:
     """What was said in the rounds; without ``texts``, only that there were rounds."""
-    message = column_of(schema, "round_history", "message_history") if texts else "NULL::VARCHAR"
-    names = ("team_name", "created_at")
-    return (
-        f"SELECT {_PLACE}, {message}, {_columns(schema, 'round_history', names)}"
-        f" FROM round_history WHERE execution_id = ?{_team_filter(team)}"
-        f"{' AND round_number = ?' if round_number else ''} ORDER BY team_id, round_number"
+    columns = ("team_name", "created_at", *(["message_history"] if texts else []))
+    rows = _read(
+        reader,
+        "round_history",
+        columns,
+        execution_id=execution_id,
+        team_id=team_id,
+        round_number=round_number,
     )
+    return {(team, number): HistoryRow(*rest) for team, number, *rest in rows}
 
 
-SUMMARY = "SELECT user_prompt FROM execution_summary WHERE execution_id = ?"
+def read_task(reader: Reader, execution_id: str) -> str | None:
+    if reader.schema.gap("execution_summary", ("execution_id", "user_prompt")) is not None:
+        return None
+    rows = reader.rows("SELECT user_prompt FROM execution_summary WHERE execution_id = ?", [execution_id])
+    return rows[0][0] if rows else None
+
+
+def read_lengths(reader: Reader, execution_ids: Sequence[str]) -> list[SubmissionLength]:
+    """Of the first ``MOST_EXECUTIONS`` of these executions, by team and round; the texts are not read."""
+    require(reader.schema, "leader_board", KEY)
+    submission = column_of(reader.schema, "leader_board", "submission_content")
+    sql = (
+        f"SELECT execution_id, team_id, round_number, length({submission}) FROM leader_board"
+        " WHERE list_contains(?, execution_id) AND round_number > 0"
+        f" AND {submission} IS NOT NULL ORDER BY ALL"
+    )
+    return [SubmissionLength(*row) for row in reader.rows(sql, [[*execution_ids[:MOST_EXECUTIONS]]])]

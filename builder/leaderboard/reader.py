@@ -1,20 +1,16 @@
-"""A finished copy, open for reading: the connection is kept, every call has a cursor of its own."""
+"""The reader of a finished copy: the connection is kept, every call has a cursor of its own. Used by
+``snapshot``, which holds the current one, and by every query."""
 
-import os
-import time
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
 
-from builder.errors import DatabaseDamaged, DatabaseTooNew, LeaderboardError, NotADatabase
-from builder.leaderboard import digest
+from builder.errors import LeaderboardError
 from builder.leaderboard.copying import Identity
-from builder.leaderboard.schema import COLUMNS, Schema
-from builder.leaderboard.sentences import DAMAGED, FOREIGN, NOT_A_DATABASE, TOO_NEW, UNREADABLE
-from builder.leaderboard.watch import Watch
+from builder.leaderboard.schema import Schema
+from builder.leaderboard.sentences import FOREIGN, UNREADABLE
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
@@ -32,12 +28,6 @@ _PREPARING: dict[str, str] = {
     "memory_limit": "1GB",
 }
 
-_MAGIC_AT, _MAGIC = 8, b"DUCK"
-
-INDEX_FROM_ROWS = 50_000
-"""Below this many rows a scan is as fast as an index."""
-
-
 _FILE_ERRORS = (
     duckdb.IOException,
     duckdb.FatalException,
@@ -54,9 +44,9 @@ class Reader:
     def __init__(self, path: Path, identity: Identity) -> None:
         self.path = path
         self.identity = identity
-        self._connection = _connect(path, read_only=True)
+        self._connection = connect(path, read_only=True)
         try:
-            self.schema = _schema(self._connection)
+            self.schema = schema_of(self._connection)
         except duckdb.Error:
             self._connection.close()
             raise
@@ -75,17 +65,16 @@ class Reader:
             # The store has a handful of queries; a fifth of their time would go into parsing them anew.
             (statement,) = cursor.extract_statements(sql)
             self._parsed[sql] = statement
-        found: list[tuple[Any, ...]] = cursor.execute(statement, [*map(_bindable, parameters)]).fetchall()
+        rows: list[tuple[Any, ...]] = cursor.execute(statement, [*map(_bindable, parameters)]).fetchall()
         # Not after an error: a cursor that failed is dropped.
         self._idle.append(cursor)
-        return found
+        return rows
 
     def lasting(self, sql: str) -> frozenset[Any]:
         """The values of a query's only column; asked once, since a copy does not change."""
-        found = self._lasting.get(sql)
-        if found is None:
-            found = self._lasting[sql] = frozenset(value for (value,) in self.rows(sql))
-        return found
+        if sql not in self._lasting:
+            self._lasting[sql] = frozenset(value for (value,) in self.rows(sql))
+        return self._lasting[sql]
 
     def close(self) -> None:
         self._idle.clear()
@@ -126,84 +115,13 @@ def first_line(error: duckdb.Error) -> str:
     return str(error).split("\n")[0]
 
 
-def prepare(part: Path, source: str, *, may_index: bool, watch: Watch) -> None:
-    """See that a fresh copy opens and reads, fold its log in, work out what pages ask for and, where it
-    pays, index it; then close it.
-
-    ``may_index``: nobody is writing any more, so the copy will serve long enough to earn an index.
-    """
-    _look_at_header(part, source)
-    try:
-        with _connect(part, read_only=False) as connection:
-            watch.queries(connection)
-            schema = _schema(connection)
-            counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
-            try:
-                for statement in digest.statements(schema):
-                    connection.execute(statement)
-            except (duckdb.ProgrammingError, duckdb.DataError, duckdb.OutOfMemoryException) as error:
-                raise unanswered(error, source) from error
-            if may_index and counts.get("leader_board", 0) >= INDEX_FROM_ROWS:
-                _index(connection, schema)
-            connection.execute("CHECKPOINT")
-    except duckdb.Error as error:
-        watch.check()
-        raise _explained(error, source) from error
-    finally:
-        watch.rest()
-
-
-def _connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+def connect(path: Path, *, read_only: bool) -> duckdb.DuckDBPyConnection:
     config = _CONFIG if read_only else {**_CONFIG, **_PREPARING}
     return duckdb.connect(str(path), read_only=read_only, config=config)
 
 
-def _schema(connection: duckdb.DuckDBPyConnection) -> Schema:
+def schema_of(connection: duckdb.DuckDBPyConnection) -> Schema:
     rows = connection.execute(
         "SELECT table_name, column_name FROM duckdb_columns() WHERE schema_name = 'main' AND NOT internal"
     ).fetchall()
     return Schema.of([(str(table), str(column)) for table, column in rows])
-
-
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    found = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    return int(found[0]) if found else 0
-
-
-def _index(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
-    """MixSeek indexes this column itself; files that came another way may lack it."""
-    if not schema.has("leader_board", "execution_id"):
-        return
-    indexed = connection.execute(
-        "SELECT count(*) FROM duckdb_indexes() WHERE table_name = 'leader_board'"
-        " AND expressions = '[execution_id]'"
-    ).fetchone()
-    if indexed == (0,):
-        connection.execute("CREATE INDEX prompt_studio_execution ON leader_board (execution_id)")
-
-
-def _look_at_header(part: Path, source: str) -> None:
-    """DuckDB has one and the same error for much that goes wrong: look first."""
-    with part.open("rb") as file:
-        head = file.read(_MAGIC_AT + len(_MAGIC))
-    if head[_MAGIC_AT:] != _MAGIC:
-        raise NotADatabase(NOT_A_DATABASE, path=source)
-
-
-def _explained(error: duckdb.Error, source: str) -> LeaderboardError:
-    reason = first_line(error)
-    if "created with a newer version" in str(error) or "storage version" in reason:
-        return DatabaseTooNew(TOO_NEW, path=source, version=duckdb.__version__)
-    return DatabaseDamaged(DAMAGED, path=source, reason=reason)
-
-
-def version_mark() -> str:
-    """Copies prepared by another DuckDB are not shared."""
-    return duckdb.__version__
-
-
-def touch(path: Path) -> None:
-    """Mark a copy as used, so that it outlives those that are not."""
-    with suppress(OSError):
-        # The time of writing stays: it says how old a copy is.
-        os.utime(path, ns=(time.time_ns(), path.stat().st_mtime_ns))

@@ -1,4 +1,4 @@
-"""What the store answers with."""
+"""The records that the store answers with. Used by everybody who asks it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,8 +8,6 @@ from typing import Any, Literal
 from builder.template.models import RoundPromptContext
 
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
-
-
 ExecutionOrder = Literal["newest", "oldest", "best"]
 """``best``: by best score; those without one come last."""
 
@@ -225,6 +223,16 @@ class RoundRecord:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     submitted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class SubmissionLength:
+    """How many characters a team handed in."""
+
+    execution_id: str
+    team_id: str
+    round_number: int
+    characters: int
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-"""Database rows → typed records: zones, digits and JSON are put right here, once."""
+"""The rows of MixSeek's tables as typed values: zones, digits and JSON are put right here, once. Used by
+``queries`` and ``story``."""
 
 import json
 import math
@@ -37,6 +38,29 @@ class StatusRow:
     ended_at: datetime | None
     created_at: datetime | None
     """In the writer's local zone, as stored; the other two are UTC."""
+
+
+@dataclass(frozen=True)
+class SubmissionRow:
+    """A leaderboard row with its text."""
+
+    team_name: str
+    score: float | None
+    details: dict[str, Any] | None
+    created_at: datetime | None
+    content: str | None
+    format: str | None
+    final: bool
+    exit_reason: str | None
+
+
+@dataclass(frozen=True)
+class HistoryRow:
+    """A round's row in the history; ``conversation`` is JSON, where it was asked for."""
+
+    team_name: str
+    created_at: datetime | None
+    conversation: str | None = None
 
 
 def offset_of(pairs: Iterable[tuple[datetime | None, datetime | None]]) -> timedelta:

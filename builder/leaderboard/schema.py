@@ -1,4 +1,5 @@
-"""The tables that MixSeek 0.1.0a15 writes, and which of their columns each answer needs."""
+"""The schema of MixSeek 0.1.0a15's database: its tables, and which of their columns answers are made from.
+Used by the queries and, to make such a database, by ``writer``."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -80,53 +81,57 @@ DDL: tuple[str, ...] = (
 )
 """Everything MixSeek creates in an empty database, in its order."""
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "round_history": (
-        "execution_id",
-        "team_id",
-        "team_name",
-        "round_number",
-        "message_history",
-        "created_at",
-    ),
-    "leader_board": (
-        "execution_id",
-        "team_id",
-        "team_name",
-        "round_number",
-        "submission_content",
-        "submission_format",
-        "score",
-        "score_details",
-        "final_submission",
-        "exit_reason",
-        "created_at",
-        "updated_at",
-    ),
-    "round_status": (
-        "execution_id",
-        "team_id",
-        "round_number",
-        "should_continue",
-        "reasoning",
-        "confidence_score",
-        "round_started_at",
-        "round_ended_at",
-        "created_at",
-    ),
-    "execution_summary": (
-        "execution_id",
-        "user_prompt",
-        "status",
-        "team_results",
-        "total_teams",
-        "best_team_id",
-        "best_score",
-        "total_execution_time_seconds",
-        "completed_at",
-    ),
+_ROUND = {
+    "execution_id": "VARCHAR",
+    "team_id": "VARCHAR",
+    "team_name": "VARCHAR",
+    "round_number": "INTEGER",
 }
-"""The columns that answers are made from; a file that lacks one still gives the rest."""
+
+COLUMNS: Mapping[str, Mapping[str, str]] = {
+    "round_history": {
+        **_ROUND,
+        "message_history": "VARCHAR",
+        "created_at": "TIMESTAMP",
+    },
+    "leader_board": {
+        **_ROUND,
+        "submission_content": "VARCHAR",
+        "submission_format": "VARCHAR",
+        "score": "FLOAT",
+        "score_details": "VARCHAR",
+        "final_submission": "BOOLEAN",
+        "exit_reason": "VARCHAR",
+        "created_at": "TIMESTAMP",
+        "updated_at": "TIMESTAMP",
+    },
+    "round_status": {
+        "execution_id": "VARCHAR",
+        "team_id": "VARCHAR",
+        "round_number": "INTEGER",
+        "should_continue": "BOOLEAN",
+        "reasoning": "VARCHAR",
+        "confidence_score": "FLOAT",
+        "round_started_at": "TIMESTAMP",
+        "round_ended_at": "TIMESTAMP",
+        "created_at": "TIMESTAMP",
+    },
+    "execution_summary": {
+        "execution_id": "VARCHAR",
+        "user_prompt": "VARCHAR",
+        "status": "VARCHAR",
+        "team_results": "VARCHAR",
+        "total_teams": "INTEGER",
+        "best_team_id": "VARCHAR",
+        "best_score": "DOUBLE",
+        "total_execution_time_seconds": "DOUBLE",
+        "completed_at": "TIMESTAMP",
+    },
+}
+"""The columns that answers are made from, and as what they are read; a file that lacks one still gives the
+rest."""
+
+_CALENDAR = "TIMESTAMP '1900-01-01' AND TIMESTAMP '9000-01-01'"
 
 
 @dataclass(frozen=True)
@@ -149,10 +154,10 @@ class Schema:
     @classmethod
     def of(cls, rows: Iterable[tuple[str, str]]) -> "Schema":
         """From (table, column) pairs."""
-        found: dict[str, set[str]] = {}
+        tables: dict[str, set[str]] = {}
         for table, column in rows:
-            found.setdefault(table, set()).add(column)
-        return cls({table: frozenset(columns) for table, columns in found.items()})
+            tables.setdefault(table, set()).add(column)
+        return cls({table: frozenset(columns) for table, columns in tables.items()})
 
     def has(self, table: str, column: str | None = None) -> bool:
         return table in self.tables and (column is None or column in self.tables[table])
@@ -167,49 +172,16 @@ class Schema:
         """Everything that MixSeek's own schema has and this database has not."""
         missing: list[Gap] = []
         for table, columns in COLUMNS.items():
-            if table not in self.tables:
-                missing.append(Gap(table))
+            if self.has(table):
+                missing += [Gap(table, column) for column in columns if not self.has(table, column)]
             else:
-                missing += [Gap(table, column) for column in columns if column not in self.tables[table]]
+                missing.append(Gap(table))
         return tuple(missing)
-
-
-_TYPES = {
-    "execution_id": "VARCHAR",
-    "team_id": "VARCHAR",
-    "round_number": "INTEGER",
-    "team_name": "VARCHAR",
-    "message_history": "VARCHAR",
-    "submission_content": "VARCHAR",
-    "submission_format": "VARCHAR",
-    "score": "FLOAT",
-    "score_details": "VARCHAR",
-    "final_submission": "BOOLEAN",
-    "exit_reason": "VARCHAR",
-    "created_at": "TIMESTAMP",
-    "updated_at": "TIMESTAMP",
-    "should_continue": "BOOLEAN",
-    "reasoning": "VARCHAR",
-    "confidence_score": "FLOAT",
-    "round_started_at": "TIMESTAMP",
-    "round_ended_at": "TIMESTAMP",
-    "user_prompt": "VARCHAR",
-    "status": "VARCHAR",
-    "team_results": "VARCHAR",
-    "total_teams": "INTEGER",
-    "best_team_id": "VARCHAR",
-    "best_score": "DOUBLE",
-    "completed_at": "TIMESTAMP",
-    "total_execution_time_seconds": "DOUBLE",
-}
-
-
-_CALENDAR = "TIMESTAMP '1900-01-01' AND TIMESTAMP '9000-01-01'"
 
 
 def column_of(schema: Schema, table: str, name: str) -> str:
     """The column's values, those that cannot be of MixSeek's type being NULL."""
-    kind = _TYPES[name]
+    kind = COLUMNS[table][name]
     if not schema.has(table, name):
         return f"NULL::{kind}"
     value = f'TRY_CAST("{name}" AS {kind})'

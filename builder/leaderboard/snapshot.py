@@ -1,7 +1,9 @@
-"""The copy that questions are asked of, renewed in a thread of its own where the original changed."""
+"""The current copy of a database, which questions are asked of: renewed in a thread of its own where the
+original changed. Used by ``source``."""
 
 import atexit
 import os
+import sys
 import threading
 import time
 import weakref
@@ -16,14 +18,16 @@ from typing import Literal
 import duckdb
 
 from builder.errors import CopyUnderWay, DatabaseDamaged, LeaderboardError, TornCopy
-from builder.leaderboard.copying import Identity, Roots, identify
+from builder.leaderboard.copying import Identity, Roots, Stopped, Watch, identify
 from builder.leaderboard.folder import CopyFolder
-from builder.leaderboard.job import CopyJob, step_back
 from builder.leaderboard.making import Maker, Retries
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.sentences import BUSY, UNDER_WAY, UNREADABLE
-from builder.leaderboard.watch import Stopped
 
+REST_PER_WORK, LONGEST_REST = 4.0, 60.0
+"""A large file that a run writes to all the time is copied for at most a fifth of the time."""
+_NICENESS = 10
+_LOOK_SECONDS = 0.02
 _PAUSE_AFTER_FAILURE = 1.0
 
 
@@ -55,6 +59,57 @@ class Copying:
     total: int = 0
     error: LeaderboardError | None = None
     freshness: Freshness | None = None
+
+
+class CopyJob:
+    """One renewal of a copy: its thread, how far it is, and what came of it."""
+
+    def __init__(self, work: Callable[["CopyJob"], None]) -> None:
+        self.watch = Watch()
+        self.began = time.monotonic()
+        self.error: LeaderboardError | None = None
+        # A copy must not keep the program from ending: what closes the stores at exit stops it.
+        self._thread = threading.Thread(target=work, args=(self,), name="leaderboard-copy", daemon=True)
+        self._over = threading.Event()
+        self._thread.start()
+
+    def finish(self, error: LeaderboardError | None) -> None:
+        self.error = error
+        self._over.set()
+
+    @property
+    def rest(self) -> float:
+        """How long to let the original be after this."""
+        return min(LONGEST_REST, REST_PER_WORK * (time.monotonic() - self.began))
+
+    @property
+    def over(self) -> bool:
+        return self._over.is_set()
+
+    def wait(self, seconds: float | None) -> None:
+        self._over.wait(seconds)
+
+    def left(self, seconds: float | None) -> float | None:
+        """What is left of so much patience: one page asks several questions, and waits for one copy once."""
+        return None if seconds is None else max(0.0, self.began + seconds - time.monotonic())
+
+    def wait_while_ours(self, seconds: float | None) -> None:
+        """Until it is over, or turns out to wait for another process."""
+        until = None if seconds is None else time.monotonic() + seconds
+        while not self._over.wait(_LOOK_SECONDS) and not self.watch.elsewhere:
+            if until is not None and time.monotonic() >= until:
+                return
+
+    def end(self) -> None:
+        self.watch.stop()
+        self._thread.join()
+
+
+def _step_back() -> None:
+    """Whoever waits for a page goes before this thread."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 class Snapshots:
@@ -219,7 +274,7 @@ class Snapshots:
             identity = identify(self.path)
             large = identity.database.size >= self._background_bytes
             if large:
-                step_back()
+                _step_back()
             reader = self._maker.obtain(job.watch)
             with self._guard:
                 # Else the store was closed meanwhile.
@@ -227,10 +282,10 @@ class Snapshots:
                     self._current, self._as_of, self._stale = reader, self._clock(), False
                     self._reason = self._failed = None
                     self._not_before = time.monotonic() + (job.rest if large else 0.0)
-        except LeaderboardError as found:
-            error = self._noted(job, identity, found)
-        except (OSError, duckdb.Error) as found:
-            unreadable = LeaderboardError(UNREADABLE, path=self.path, reason=str(found).split("\n")[0])
+        except LeaderboardError as failure:
+            error = self._noted(job, identity, failure)
+        except (OSError, duckdb.Error) as failure:
+            unreadable = LeaderboardError(UNREADABLE, path=self.path, reason=str(failure).split("\n")[0])
             error = self._noted(job, identity, unreadable)
         except Stopped:
             error = TornCopy(BUSY, path=self.path)

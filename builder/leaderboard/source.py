@@ -1,4 +1,4 @@
-"""Where answers come from: a verified copy of a workspace's database, and its logs."""
+"""The source of all answers: a verified copy of a workspace's database, and its logs. The store's base."""
 
 import os
 import time
@@ -6,18 +6,22 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
-from builder.leaderboard import listing
-from builder.leaderboard.access import T, ask
+import duckdb
+
+from builder.errors import DatabaseDamaged
+from builder.leaderboard.executions import FINISHED, Signs
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
-from builder.leaderboard.listing import Signs
 from builder.leaderboard.making import Retries
 from builder.leaderboard.progress import Progress, ProgressFolder
-from builder.leaderboard.reader import Reader
+from builder.leaderboard.reader import Reader, first_line, looks_damaged, unanswered
 from builder.leaderboard.schema import DATABASE_NAME, Gap
+from builder.leaderboard.sentences import DAMAGED
 from builder.leaderboard.snapshot import Copying, Freshness, Snapshots
 from builder.template.dialect import CONTRACT, Dialect
+
+T = TypeVar("T")
 
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
@@ -91,7 +95,7 @@ class Source:
         """What tells at this moment which of the executions without a summary are running."""
         moment = now or datetime.fromtimestamp(self._clock(), UTC)
         since = moment - RUNNING_WITHIN
-        finished = reader.lasting(listing.FINISHED) if reader is not None else frozenset()
+        finished = reader.lasting(FINISHED) if reader is not None else frozenset()
         return Signs(since, self._logs.alive(since, finished))
 
     def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
@@ -117,5 +121,21 @@ class Source:
         return self._snapshots.copying()
 
     def answer(self, question: Callable[[Reader], T]) -> T:
-        """Ask the current copy; the store's own methods are made of this."""
-        return ask(self._snapshots, question)
+        """Ask the current copy, and a new one where that turns out to be bad; all answers are made of this.
+        What fails is raised as one of the builder's own errors."""
+        reader = self._snapshots.reader()
+        try:
+            return question(reader)
+        except duckdb.Error as error:
+            if not looks_damaged(error):
+                raise unanswered(error, self._snapshots.path) from error
+            # Blocks are checked as they are read: a copy that was good at its head can be bad inside.
+            self._snapshots.discard(reader)
+        try:
+            return question(self._snapshots.reader())
+        except duckdb.Error as error:
+            raise DatabaseDamaged(DAMAGED, path=self._snapshots.path, reason=first_line(error)) from error
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """The rows of one query."""
+        return self.answer(lambda reader: reader.rows(sql, parameters))

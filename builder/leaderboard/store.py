@@ -1,4 +1,5 @@
-"""The leaderboard of a workspace: what ran, who scored what, what was sent."""
+"""The store of a workspace's leaderboard: what ran, who scored what, what was sent. The builder's own API;
+used by the studio's pages of runs and by ``python -m builder``."""
 
 import asyncio
 from collections.abc import Sequence
@@ -7,11 +8,17 @@ from dataclasses import replace
 from datetime import datetime
 
 from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
-from builder.leaderboard import listing, queries
+from builder.leaderboard import executions as listing
 from builder.leaderboard.across import Across
-from builder.leaderboard.board import activity, find, scores, standings
-from builder.leaderboard.lengths import SubmissionLength, read_lengths
-from builder.leaderboard.listing import Filter
+from builder.leaderboard.executions import Filter
+from builder.leaderboard.queries import (
+    KEY,
+    RANKING_NEEDS,
+    RoundOf,
+    read_lengths,
+    read_submissions,
+    require,
+)
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.rebuild import DeliveredRun, For, Renderer, StoredRound, rebuild, recover_task
 from builder.leaderboard.records import (
@@ -24,19 +31,13 @@ from builder.leaderboard.records import (
     RoundRecord,
     ScorePoint,
     Standing,
+    SubmissionLength,
     TeamFailure,
 )
-from builder.leaderboard.rows import delivered_of, entries_of, feedback_of, metrics_of
+from builder.leaderboard.rows import SubmissionRow, delivered_of, entries_of, feedback_of, metrics_of
 from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
 from builder.leaderboard.source import Source
-from builder.leaderboard.story import (
-    Story,
-    Submission,
-    Texts,
-    read_conversation,
-    read_story,
-    read_submissions,
-)
+from builder.leaderboard.story import Story, Texts, read_conversation, read_story
 from builder.template.dialect import RankingOrder
 from builder.template.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
 
@@ -62,13 +63,7 @@ class AggregationStore(Source):
 
         The scores are MixSeek's own 32-bit ones, which prompts print; for pages there is ``standings``.
         """
-        wanted = order or self.dialect.ranking_order
-
-        def question(reader: Reader) -> list[RankingEntry]:
-            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
-            return entries_of(standings(reader, execution_id, wanted))
-
-        return self.answer(question)
+        return entries_of(self.standings(execution_id, order))
 
     def standings(self, execution_id: str, order: RankingOrder | None = None) -> list[Standing]:
         """The ranking with all its digits: in MixSeek's order (``team_id``), in the contract's
@@ -76,14 +71,14 @@ class AggregationStore(Source):
         wanted = order or self.dialect.ranking_order
 
         def question(reader: Reader) -> list[Standing]:
-            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
-            return standings(reader, execution_id, wanted)
+            require(reader.schema, "leader_board", RANKING_NEEDS)
+            return listing.standings(reader, execution_id, wanted)
 
         return self.answer(question)
 
     def scores(self, execution_id: str, team_id: str | None = None) -> list[ScorePoint]:
         """Scores by team and round, no texts: what a chart needs."""
-        return self.answer(lambda reader: scores(reader, execution_id, team_id))
+        return self.answer(lambda reader: listing.scores(reader, execution_id, team_id))
 
     async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
         return await asyncio.to_thread(self.ranking, execution_id)
@@ -135,7 +130,7 @@ class AggregationStore(Source):
         self, execution_id: str, team_id: str, limit: int | None = None
     ) -> list[SubmissionRecord]:
         """A team's submissions in the order of its rounds; with ``limit``, the latest that many."""
-        found = [
+        records = [
             SubmissionRecord(
                 round_number=number,
                 content=submission.content or "",
@@ -145,7 +140,7 @@ class AggregationStore(Source):
             for (_, number), submission in self._submitted(execution_id, team_id).items()
             if submission.score is not None
         ]
-        return found if limit is None else found[max(0, len(found) - max(0, limit)) :]
+        return records if limit is None else records[max(0, len(records) - max(0, limit)) :]
 
     async def get_team_submission_history(
         self, execution_id: str, team_id: str, limit: int | None = None
@@ -174,12 +169,12 @@ class AggregationStore(Source):
     ) -> list[EvaluationResult]:
         return await asyncio.to_thread(self.evaluations, execution_id, team_id)
 
-    def _submitted(self, execution_id: str, team_id: str | None) -> dict[tuple[str, int], Submission]:
+    def _submitted(self, execution_id: str, team_id: str | None) -> dict[RoundOf, SubmissionRow]:
         """Empty where nothing was submitted yet: a first round asks for a history, too."""
 
-        def question(reader: Reader) -> dict[tuple[str, int], Submission]:
-            queries.require(reader.schema, "leader_board", (*queries.KEY, "score"))
-            return read_submissions(reader, (execution_id,) if team_id is None else (execution_id, team_id))
+        def question(reader: Reader) -> dict[RoundOf, SubmissionRow]:
+            require(reader.schema, "leader_board", (*KEY, "score"))
+            return read_submissions(reader, execution_id, team_id)
 
         return self.answer(question)
 
@@ -233,15 +228,15 @@ class AggregationStore(Source):
 
     def execution(self, execution_id: str, *, now: datetime | None = None) -> Execution | None:
         """One execution with the reasons of teams that failed; ``None`` where there is none of this id."""
-        found = self.answer(lambda reader: find(reader, execution_id, self.signs(reader, now)))
-        if found is None:
+        execution = self.answer(lambda reader: listing.find(reader, execution_id, self.signs(reader, now)))
+        if execution is None:
             return None
         failures = (
             TeamFailure(team.team_id, team.team_name, team.error)
             for team in self.progress([execution_id])
             if team.error is not None
         )
-        return replace(found, failures=tuple(failures))
+        return replace(execution, failures=tuple(failures))
 
     def activity(self, now: datetime | None = None, *, wait: float = 0.0) -> Activity:
         """The workspace at a glance; waits at most ``wait`` seconds for a copy and does without one."""
@@ -252,7 +247,7 @@ class AggregationStore(Source):
         if reader is None:
             missing = not self.path.exists()
             return Activity(tuple(signs.alive), executions=0 if missing else None)
-        return activity(reader, signs)
+        return listing.activity(reader, signs)
 
     def is_running(self, now: datetime | None = None) -> bool:
         """Whether MixSeek is at work here, as far as can be told without waiting."""
@@ -262,14 +257,11 @@ class AggregationStore(Source):
 
     def delivered(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:
         """The prompt that a team really received."""
-
-        def question(reader: Reader) -> DeliveredPrompt | None:
-            return delivered_of(read_conversation(reader, execution_id, team_id, round_number))
-
-        found = self.answer(question)
-        if found is None:
+        stored = self.answer(lambda reader: read_conversation(reader, execution_id, team_id, round_number))
+        delivered = delivered_of(stored)
+        if delivered is None:
             raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
-        return found
+        return delivered
 
     async def delivered_prompt(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:
         return await asyncio.to_thread(self.delivered, execution_id, team_id, round_number)
@@ -317,7 +309,7 @@ class AggregationStore(Source):
 
     def _scored_story(self, execution_id: str, team_id: str | None, texts: Texts) -> Story:
         def question(reader: Reader) -> Story:
-            queries.require(reader.schema, "leader_board", queries.RANKING_NEEDS)
+            require(reader.schema, "leader_board", RANKING_NEEDS)
             return read_story(reader, execution_id, team_id, texts)
 
         return self.answer(question)
@@ -326,9 +318,9 @@ class AggregationStore(Source):
         """Out of this round's prompt or the first one's, which has less around the task."""
         if renderer is None:
             return None
-        found = recover_task(stored, renderer)
-        if found is not None or stored.round_number == 1:
-            return found
+        task = recover_task(stored, renderer)
+        if task is not None or stored.round_number == 1:
+            return task
         story = self._scored_story(stored.execution_id, stored.team_id, 1)
         return (
             recover_task(story.round(stored.team_id, 1), renderer)

@@ -20,9 +20,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from builder.leaderboard import AggregationStore, listing
+from builder.leaderboard import AggregationStore, executions
 from builder.leaderboard.copying import identify
-from builder.leaderboard.listing import Filter, Signs
+from builder.leaderboard.executions import Filter, Signs
 from builder.leaderboard.schema import DDL
 
 TEAMS, ROUNDS = 20, 5
@@ -222,8 +222,8 @@ def test_page_of_executions_with_their_count(
         return len(found), bare.plain.execute(count, terms).fetchall()[0][0]
 
     def same() -> tuple[int, int]:
-        found = bare.same.execute(*listing.page(wanted, signs, "newest", 50, next(turns[2]))).fetchall()
-        return len(found), bare.same.execute(*listing.count(wanted, signs)).fetchall()[0][0]
+        found = bare.same.execute(*executions.page(wanted, signs, "newest", 50, next(turns[2]))).fetchall()
+        return len(found), bare.same.execute(*executions.count(wanted, signs)).fetchall()[0][0]
 
     assert ours() == plain() == same()
     _compare(

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builder.leaderboard import AggregationStore, job
+from builder.leaderboard import AggregationStore, snapshot
 from builder.simulation import TASKS, Run, simulate
 from builder.template.variables import PromptKind
 
@@ -52,7 +52,7 @@ class Played:
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between copies of a file that keeps changing; the tests' files are small."""
-    monkeypatch.setattr(job, "REST_PER_WORK", 0.0)
+    monkeypatch.setattr(snapshot, "REST_PER_WORK", 0.0)
 
 
 @pytest.fixture(scope="session")

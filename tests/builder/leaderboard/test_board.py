@@ -4,10 +4,11 @@ import struct
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
+import duckdb
 import pytest
 
 from builder.errors import MissingTable, UnknownExecution, UnknownRound, UnknownTeam
-from builder.leaderboard import AggregationStore, ScorePoint
+from builder.leaderboard import AggregationStore, ScorePoint, SubmissionLength
 from builder.template.dialect import CONTRACT, MIXSEEK
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.test_store import _add_row, _write
@@ -183,3 +184,29 @@ def test_a_glance_does_without_a_copy(played: Played, open_store: Open) -> None:
     (played.path / "mixseek.db").write_bytes(b"not a database")
     glance = open_store(played.path).activity(LATER, wait=30)
     assert (glance.executions, glance.last_at) == (None, None)
+
+
+def test_lengths_are_those_of_the_submissions_of_the_executions_asked_for(
+    original: Played, kept: AggregationStore
+) -> None:
+    first, second = original.ids[:2]
+    found = kept.lengths([first])
+    expected = [
+        SubmissionLength(first, record.team_id, record.round_number, len(record.submission or ""))
+        for record in kept.rounds(first)
+        if record.submission is not None
+    ]
+    assert expected and found == expected
+    assert {each.execution_id for each in kept.lengths([first, second, "nobody's"])} == {first, second}
+    assert kept.lengths([]) == []
+
+
+@pytest.mark.slow
+def test_rows_without_a_text_have_no_length(
+    played: Played, open_store: Callable[..., AggregationStore]
+) -> None:
+    with duckdb.connect(str(played.path / "mixseek.db")) as connection:
+        connection.execute("CREATE TABLE narrow AS SELECT * EXCLUDE (submission_content) FROM leader_board")
+        connection.execute("DROP TABLE leader_board")
+        connection.execute("ALTER TABLE narrow RENAME TO leader_board")
+    assert open_store(played.path).lengths(played.ids) == []

@@ -12,8 +12,7 @@ import pytest
 
 from builder.errors import DatabaseMissing, LeaderboardError
 from builder.leaderboard import AggregationStore, copying
-from builder.leaderboard.copying import Changed, copy, identify
-from builder.leaderboard.watch import Watch
+from builder.leaderboard.copying import Changed, Watch, copy, identify
 from tests.builder.leaderboard.conftest import Played
 
 Open = Callable[..., AggregationStore]

@@ -12,10 +12,9 @@ from typing import NoReturn
 import pytest
 
 from builder.errors import CopyUnderWay, NotADatabase, TornCopy
-from builder.leaderboard import AggregationStore, copying, job, snapshot
-from builder.leaderboard.copying import Changed
+from builder.leaderboard import AggregationStore, copying, snapshot
+from builder.leaderboard.copying import Changed, Watch
 from builder.leaderboard.folder import CopyFolder
-from builder.leaderboard.watch import Watch
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.test_store import _add_row
 
@@ -220,7 +219,7 @@ def test_a_copy_steps_back_behind_pages(
 def test_a_large_file_that_is_written_to_all_the_time_is_left_alone_for_a_while(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(job, "REST_PER_WORK", 1e6)
+    monkeypatch.setattr(snapshot, "REST_PER_WORK", 1e6)
     store = open_store(played.path, **AT_ONCE)
     store.refresh(wait=30)
     _add_row(played, "new", "team-001", 1, 50.0)

@@ -485,7 +485,7 @@ def test_a_large_table_is_indexed_once_its_run_is_over(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("builder.leaderboard.making._INDEX_FROM_BYTES", 0)
-    monkeypatch.setattr("builder.leaderboard.reader.INDEX_FROM_ROWS", 500)
+    monkeypatch.setattr("builder.leaderboard.making.INDEX_FROM_ROWS", 500)
     database = tmp_path / "mixseek.db"
     _large(database, 600)
     before = time.time() - age_seconds
