@@ -119,7 +119,7 @@ else:
     }
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
-FILE_UPLOAD_HANDLERS = ["studio.shell.upload_limit.SmallUploads"]
+FILE_UPLOAD_HANDLERS = ["studio.shell.files.SmallUploads"]
 
 LOGIN_URL = "signin"
 LOGIN_REDIRECT_URL = "/"
@@ -141,7 +141,7 @@ STATIC_URL = "/static/"
 STATICFILES_DIRS = [STATIC_DIR] if CHECKOUT else []
 STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
-    "staticfiles": {"BACKEND": "studio.shell.static_files.VersionedStaticFiles"},
+    "staticfiles": {"BACKEND": "studio.shell.files.VersionedStaticFiles"},
 }
 WHITENOISE_USE_FINDERS = True  # no collectstatic step
 WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000  # an address changes with its file's content

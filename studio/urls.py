@@ -2,13 +2,13 @@
 
 from django.urls import include, path, register_converter
 
-from studio.shell import converters
+from studio.shell import addresses
 
-register_converter(converters.SlugConverter, "word")
-register_converter(converters.NumberConverter, "number")
-register_converter(converters.RoundConverter, "round")
-register_converter(converters.SideConverter, "side")
-register_converter(converters.StoredNameConverter, "stored")
+register_converter(addresses.SlugConverter, "word")
+register_converter(addresses.NumberConverter, "number")
+register_converter(addresses.RoundConverter, "round")
+register_converter(addresses.SideConverter, "side")
+register_converter(addresses.StoredNameConverter, "stored")
 
 urlpatterns = [
     path("", include(f"studio.{room}.urls"))

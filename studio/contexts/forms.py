@@ -11,8 +11,7 @@ from builder.errors import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.models import ContextValues
-from studio.contexts.pasted_json import Unreadable
-from studio.contexts.score_lines import read_details
+from studio.contexts.pasted_json import Unreadable, read_details
 from studio.contexts.text import (
     COLUMNS,
     RANKING,

@@ -1,9 +1,10 @@
 """Sample contexts: named data that a template is tried with."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import pydantic
 from django.core.exceptions import ValidationError
@@ -14,10 +15,40 @@ from django.utils.translation import pgettext
 
 from builder.errors import CONTEXT_INVALID, ContextError
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
-from studio.contexts.ordered_json import OrderedJSONField
+from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
+from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
-from studio.shell.slugs import free_slug
+
+if TYPE_CHECKING:
+    # Django's own classes take no type arguments when the code runs.
+    AnyText = models.TextField[Any, Any]
+else:
+    AnyText = models.TextField
+
+
+class OrderedJSONField(AnyText):
+    """A JSON value whose objects keep the order of their keys.
+
+    PostgreSQL's jsonb sorts keys by length, and score details reach the prompt as JSON text: what a
+    preview shows would depend on the engine.
+    """
+
+    # What the type checker takes a text field's value for.
+    _pyi_private_set_type: Any
+    _pyi_private_get_type: Any
+
+    def from_db_value(self, value: str | None, *args: Any) -> Any:
+        return None if value is None else json.loads(value)
+
+    def to_python(self, value: Any) -> Any:
+        return json.loads(value) if isinstance(value, str) else value
+
+    def get_prep_value(self, value: Any) -> str | None:
+        return None if value is None else json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    def value_to_string(self, obj: models.Model) -> str:
+        return self.get_prep_value(self.value_from_object(obj)) or ""
 
 
 def validate_round_context(data: Any) -> None:
@@ -49,6 +80,12 @@ class ContextValues:
             "data": self.round.model_dump(mode="json"),
             "submission": self.submission,
         }
+
+    @property
+    def document(self) -> str:
+        """The JSON that the studio hands out and takes back; ``builder render`` reads it too."""
+        about = {"name": self.name, "description": self.description}
+        return write_json(about | self.round.model_dump(mode="json") | {"submission": self.submission})
 
 
 class NameTaken(Exception):

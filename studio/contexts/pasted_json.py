@@ -1,6 +1,10 @@
-"""JSON from a person: read without surprises, refused with a sentence."""
+"""JSON and score details as a person writes them: read strictly, refused with a sentence.
+
+Score details may also be «name: score» on each line. Used by the forms of contexts and of rounds.
+"""
 
 import json
+import re
 from typing import Any, NoReturn
 
 from django.utils.translation import gettext as _
@@ -8,6 +12,7 @@ from django.utils.translation import gettext as _
 MOST_CHARACTERS = 1_000_000
 DEEPEST = 32
 """Levels of lists and objects: far beyond any score's details, far below where reading them gets costly."""
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,30})(?:\.[0-9]{1,30})?(?:[eE][-+]?[0-9]{1,3})?")
 
 
 class Unreadable(ValueError):
@@ -44,6 +49,33 @@ def read_json(text: str) -> Any:
 def write_json(value: Any) -> str:
     """The JSON of a value, for people."""
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def read_details(text: str) -> dict[str, Any] | None:
+    """The details that a text stands for; ``None`` for a blank one. Raises ``Unreadable``."""
+    if not text.strip():
+        return None
+    if not text.lstrip().startswith("{"):
+        return _read_lines(text)
+    value = read_json(text)
+    assert isinstance(value, dict), "what begins with a brace and is JSON is an object"
+    return value
+
+
+def write_details(details: dict[str, Any] | None) -> str:
+    """The text that ``read_details`` reads back: lines where they can say it all, else JSON."""
+    if details is None:
+        return ""
+    as_json = write_json(details)
+    if not details or not all(type(score) in (int, float) for score in details.values()):
+        return as_json
+    text = "\n".join(f"{name}: {score!r}" for name, score in details.items())
+    try:
+        said = read_details(text)
+    except Unreadable:
+        return as_json
+    # Names may hold line ends, colons and blanks; order and kind of number count too.
+    return text if repr(said) == repr(details) else as_json
 
 
 def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -99,3 +131,24 @@ def _too_deep() -> str:
 def _short(text: str) -> str:
     # Half a surrogate pair in a key must not break the page that complains about it.
     return text[:40].encode(errors="replace").decode()
+
+
+def _read_lines(text: str) -> dict[str, Any]:
+    details: dict[str, Any] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        # The last colon counts: a name may hold one too. Japanese keyboards give the wide one.
+        colon = max(line.rfind(":"), line.rfind("："))
+        name, score = line[: max(colon, 0)].strip(), line[colon + 1 :].strip()
+        if not name or not _NUMBER.fullmatch(score):
+            raise Unreadable(
+                _("Line %(line)d: write a name, a colon and a number, such as “Accuracy: 82.5”.")
+                % {"line": number}
+            )
+        if name in details:
+            raise Unreadable(
+                _("Line %(line)d: “%(name)s” is there already.") % {"line": number, "name": name[:40]}
+            )
+        details[name] = read_json(score)
+    return details

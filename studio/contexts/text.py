@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 
 from builder.template.models import RankingEntry, RoundState
 from studio.contexts.models import ContextValues
-from studio.contexts.score_lines import write_details
+from studio.contexts.pasted_json import write_details
 from studio.prompts.texts import unix_line_ends
 from studio.shell.refusal import RequestRefused
 

@@ -15,9 +15,9 @@ from studio.prompts.drafts import SentDraft
 from studio.prompts.first_texts import first_text
 from studio.prompts.models import Holds, Origin
 from studio.prompts.texts import Texts, texts_of
+from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
-from studio.shell.slugs import free_slug
 
 
 def create_set(

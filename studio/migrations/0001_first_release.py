@@ -11,8 +11,7 @@ from django.conf import settings
 from django.db import migrations, models
 
 import studio.contexts.models
-import studio.contexts.ordered_json
-from studio.prompts.model_table import SHIPPED
+from studio.prompts.language_models import SHIPPED
 
 
 class CreateCompactModel(migrations.CreateModel):
@@ -237,7 +236,7 @@ class Migration(migrations.Migration):
                 ("slug", models.SlugField(allow_unicode=True, max_length=80, unique=True)),
                 ("name", models.CharField(max_length=120)),
                 ("description", models.CharField(blank=True, max_length=300)),
-                ("data", studio.contexts.ordered_json.OrderedJSONField(validators=[studio.contexts.models.validate_round_context])),
+                ("data", studio.contexts.models.OrderedJSONField(validators=[studio.contexts.models.validate_round_context])),
                 ("submission", models.TextField()),
                 ("revision", models.PositiveIntegerField(default=1)),
                 ("created_at", models.DateTimeField()),

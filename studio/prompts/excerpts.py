@@ -4,8 +4,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studio.prompts.folding import fold
-from studio.prompts.texts import TextKind
+from studio.prompts.texts import TextKind, fold
 
 _WIDTH = 140
 _LEAD = 40

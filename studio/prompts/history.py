@@ -7,9 +7,8 @@ from django.db.models import prefetch_related_objects
 
 from studio.models import PromptSet, PromptVersion
 from studio.prompts.excerpts import Excerpt, Part, excerpt, marked
-from studio.prompts.folding import fold
 from studio.prompts.history_index import Notes
-from studio.prompts.texts import TEXT_FIELDS, TextKind
+from studio.prompts.texts import TEXT_FIELDS, TextKind, fold
 
 MOST_WORDS = 8
 # What one page may cost at most, whatever was asked: the rest is a click away.

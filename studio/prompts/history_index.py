@@ -14,7 +14,7 @@ from zlib import crc32
 
 from django.db import connection, models
 
-from studio.prompts.folding import fold
+from studio.prompts.texts import fold
 
 _LONGEST = 3  # characters of a gram; a word of up to three is one gram, and found without a doubt
 _BITS = 63  # versions in a block: the bits of a signed 64-bit column that are free of its sign

@@ -11,9 +11,9 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from studio.models import LanguageModel, PromptSet
-from studio.prompts import model_table
+from studio.prompts import language_models
 from studio.prompts.language_model_forms import LanguageModelForm, SeenModelForm, name_taken
-from studio.prompts.model_table import SHIPPED, ListedModel, ModelConflict, NameTaken
+from studio.prompts.language_models import SHIPPED, ListedModel, ModelConflict, NameTaken
 from studio.shell import downloads
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
@@ -24,10 +24,10 @@ _METHODS = ["GET", "HEAD", "POST"]
 @require_safe
 def model_list(request: HttpRequest) -> HttpResponseBase:
     """Every model with its figures, and how old they are."""
-    rows = model_table.listed(timezone.localdate())
+    rows = language_models.listed(timezone.localdate())
     if (file := downloads.download(request, {"models": lambda: _file(rows)})) is not None:
         return file
-    return render(request, "models/list.html", {"rows": rows, "missing": model_table.missing()})
+    return render(request, "models/list.html", {"rows": rows, "missing": language_models.missing()})
 
 
 @require_http_methods(_METHODS)
@@ -36,7 +36,7 @@ def model_new(request: HttpRequest) -> HttpResponse:
     form = LanguageModelForm(request.POST if request.method == "POST" else None, today=timezone.localdate())
     if form.is_valid():
         try:
-            made = model_table.make(form.cleaned_data, by=person_of(request), at=timezone.now())
+            made = language_models.make(form.cleaned_data, by=person_of(request), at=timezone.now())
         except NameTaken:
             form.add_error("name", name_taken())
         else:
@@ -58,7 +58,9 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         return _form_page(request, form, model, revision=seen)
     try:
-        model_table.change(model, form.cleaned_data, revision=seen, by=person_of(request), at=timezone.now())
+        language_models.change(
+            model, form.cleaned_data, revision=seen, by=person_of(request), at=timezone.now()
+        )
     except NameTaken:
         form.add_error("name", name_taken())
         return _form_page(request, form, model, revision=seen)
@@ -81,7 +83,7 @@ def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
     if model.name not in SHIPPED:
         raise RequestRefused(404, _("The studio ships no figures of %(name)s.") % {"name": model.name})
     try:
-        model_table.back_to_shipped(model, revision=seen)
+        language_models.back_to_shipped(model, revision=seen)
     except ModelConflict:
         raise _conflict() from None
     messages.success(request, _("%(name)s has its shipped figures again.") % {"name": model.name})
@@ -95,7 +97,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         seen = valid_or_refuse(SeenModelForm(request.POST)).cleaned_data
         try:
-            model_table.discard(model, revision=seen["revision"], sets=seen["sets"] or 0)
+            language_models.discard(model, revision=seen["revision"], sets=seen["sets"] or 0)
         except ModelConflict:
             raise _conflict() from None
         messages.success(request, _("%(name)s is out of the table.") % {"name": model.name})
@@ -107,7 +109,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 def model_shipped(request: HttpRequest) -> HttpResponse:
     """Put the shipped models back that are not in the table."""
-    added = model_table.add_missing()
+    added = language_models.add_missing()
     said = ngettext("%(count)d model was added.", "%(count)d models were added.", added)
     messages.success(request, said % {"count": added})
     return redirect("model-list")

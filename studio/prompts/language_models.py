@@ -1,10 +1,21 @@
-"""Language models: what vendors publish of them, dated, and corrected by whoever knows better."""
+"""Language models: their table, the figures that the studio ships, and how people correct them.
 
+Used by the pages of models, by budgets and by the first migration, which fills the table.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import date, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.validators import MinValueValidator
-from django.db import models
+from django.db import IntegrityError, models, transaction
+from django.db.models import Count, F
+from django.utils.translation import gettext, gettext_noop
+
+from studio.prompts.models import PromptSet
 
 _NOT_NEGATIVE = (MinValueValidator(Decimal(0)),)
 
@@ -47,3 +58,174 @@ class LanguageModel(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+AS_OF = date(2026, 1, 31)
+STALE_AFTER = timedelta(days=180)
+"""Vendors change their prices about twice a year."""
+
+# Said honestly: nobody read the vendors' pages when these were written down.
+_UNCHECKED = gettext_noop("From memory of the vendor's price list as of 2026-01-31: not checked.")
+_SHORT_PROMPTS = gettext_noop(
+    "From memory of the vendor's price list as of 2026-01-31: not checked. Prompts up to 200,000 tokens."
+)
+
+
+@dataclass(frozen=True)
+class Shipped:
+    """A model as it comes with the studio; prices in US dollars for a million tokens."""
+
+    name: str
+    provider: str
+    context_tokens: int
+    cache_minimum: int
+    cache_step: int
+    input_price: Decimal
+    cached_price: Decimal
+    cache_write_price: Decimal | None
+    output_price: Decimal
+    as_of: date = AS_OF
+    note: str = _UNCHECKED
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """As the database has it."""
+        return asdict(self)
+
+
+def _claude(name: str, minimum: int, price: str, read: str, write: str, output: str) -> Shipped:
+    prices = (Decimal(price), Decimal(read), Decimal(write), Decimal(output))
+    return Shipped(f"anthropic:{name}", "Anthropic", 200_000, minimum, 1, *prices)
+
+
+def _gpt(name: str, context: int, price: str, read: str, output: str) -> Shipped:
+    return Shipped(
+        f"openai:{name}", "OpenAI", context, 1_024, 128, Decimal(price), Decimal(read), None, Decimal(output)
+    )
+
+
+def _gemini(name: str, minimum: int, price: str, read: str, output: str, note: str = _UNCHECKED) -> Shipped:
+    prices = (Decimal(price), Decimal(read), None, Decimal(output))
+    return Shipped(f"google-gla:{name}", "Google", 1_048_576, minimum, 1, *prices, note=note)
+
+
+SHIPPED: Mapping[str, Shipped] = {
+    each.name: each
+    for each in (
+        _claude("claude-opus-4-5", 4_096, "5", "0.50", "6.25", "25"),
+        _claude("claude-sonnet-4-5", 1_024, "3", "0.30", "3.75", "15"),
+        _claude("claude-haiku-4-5", 4_096, "1", "0.10", "1.25", "5"),
+        _gemini("gemini-2.5-flash", 1_024, "0.30", "0.03", "2.50"),
+        _gemini("gemini-2.5-pro", 4_096, "1.25", "0.125", "10", _SHORT_PROMPTS),
+        _gemini("gemini-3-flash-preview", 1_024, "0.50", "0.05", "3"),
+        _gemini("gemini-3-pro-preview", 4_096, "2", "0.20", "12", _SHORT_PROMPTS),
+        _gpt("gpt-4o", 128_000, "2.50", "1.25", "10"),
+        _gpt("gpt-4o-mini", 128_000, "0.15", "0.075", "0.60"),
+        _gpt("gpt-4.1", 1_047_576, "2", "0.50", "8"),
+        _gpt("gpt-4.1-mini", 1_047_576, "0.40", "0.10", "1.60"),
+        _gpt("gpt-4.1-nano", 1_047_576, "0.10", "0.025", "0.40"),
+        _gpt("gpt-5", 400_000, "1.25", "0.125", "10"),
+        _gpt("gpt-5-mini", 400_000, "0.25", "0.025", "2"),
+        _gpt("gpt-5-nano", 400_000, "0.05", "0.005", "0.40"),
+    )
+}
+
+
+class NameTaken(Exception):
+    """Another model of the table has this name."""
+
+
+class ModelConflict(Exception):
+    """The model was changed, deleted or put to use since the page that the decision was made on."""
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A row of the table as a page shows it."""
+
+    model: LanguageModel
+    today: date
+    sets: int = 0
+    """How many sets name it."""
+
+    @property
+    def is_stale(self) -> bool:
+        return self.today - self.model.as_of > STALE_AFTER
+
+    @property
+    def is_shipped(self) -> bool:
+        """Whether the studio came with a model of this name."""
+        return self.model.name in SHIPPED
+
+    @property
+    def is_changed(self) -> bool:
+        return self.model.changed_at is not None
+
+    @property
+    def note(self) -> str:
+        """A shipped one in the reader's language."""
+        return gettext(self.model.note) if self.model.note else ""
+
+
+def listed(today: date) -> list[ListedModel]:
+    """Every model, by provider."""
+    named = PromptSet.objects.exclude(language_model=None).values_list("language_model")
+    used = dict(named.annotate(sets=Count("pk")).order_by())
+    found = LanguageModel.objects.select_related("changed_by")
+    return [ListedModel(each, today, used.get(each.pk, 0)) for each in found]
+
+
+def missing() -> list[Shipped]:
+    """Models that the studio ships and the table has not."""
+    there = set(LanguageModel.objects.values_list("name", flat=True))
+    return [each for name, each in SHIPPED.items() if name not in there]
+
+
+def add_missing() -> int:
+    """Put those into the table; how many that were."""
+    before = LanguageModel.objects.count()
+    LanguageModel.objects.bulk_create(
+        [LanguageModel(**each.columns) for each in missing()], ignore_conflicts=True
+    )
+    return LanguageModel.objects.count() - before
+
+
+def make(values: Mapping[str, Any], *, by: User, at: datetime) -> LanguageModel:
+    """Store a new model, or raise ``NameTaken``."""
+    try:
+        with transaction.atomic():
+            return LanguageModel.objects.create(**values, changed_by=by, changed_at=at)
+    except IntegrityError:
+        raise NameTaken from None
+
+
+def change(
+    model: LanguageModel, values: Mapping[str, Any], *, revision: int, by: User | None, at: datetime | None
+) -> None:
+    """Store new figures over those that the person saw; else ``ModelConflict`` or ``NameTaken``."""
+    seen = LanguageModel.objects.filter(pk=model.pk, revision=revision)
+    try:
+        with transaction.atomic():
+            changed = seen.update(**values, revision=F("revision") + 1, changed_by=by, changed_at=at)
+    except IntegrityError:
+        raise NameTaken from None
+    if not changed:
+        raise ModelConflict
+
+
+def back_to_shipped(model: LanguageModel, *, revision: int) -> None:
+    """The figures that the studio came with, as if nobody had changed them."""
+    change(model, SHIPPED[model.name].columns, revision=revision, by=None, at=None)
+
+
+def discard(model: LanguageModel, *, revision: int, sets: int) -> None:
+    """Delete the model that the person saw, which so many sets named; these have none then."""
+    try:
+        with transaction.atomic():
+            if PromptSet.objects.filter(language_model=model).count() != sets:
+                raise ModelConflict
+            if not LanguageModel.objects.filter(pk=model.pk, revision=revision).delete()[0]:
+                raise ModelConflict
+    except IntegrityError:
+        # A set named it in the same moment.
+        raise ModelConflict from None

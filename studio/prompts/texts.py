@@ -1,6 +1,7 @@
 """The texts of a version or draft: three templates, or the text of `system_prompt.toml`."""
 
 import hashlib
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Literal, Protocol, get_args
@@ -115,3 +116,12 @@ def texts_in(row: TextRow) -> Texts:
 def unix_line_ends(text: str) -> str:
     """A text with the line ends that templates have: browsers send every one as CRLF."""
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def fold(text: str) -> str:
+    """A text as a search sees it: ``Rank`` and ``Ｒａｎｋ``, ``ランク`` and ``ﾗﾝｸ`` are the same.
+
+    Line by line or all at once comes out the same: nothing composes across a newline.
+    """
+    # Folding the case can undo the normal form, as with «ΐ».
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())

@@ -3,7 +3,7 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from studio.prompts import label_views, language_model_views, version_views, views
+from studio.prompts import language_model_views, version_views, views
 
 urlpatterns = [
     path("", RedirectView.as_view(pattern_name="prompt-list"), name="home"),
@@ -22,8 +22,8 @@ urlpatterns = [
         version_views.version_restore,
         name="version-restore",
     ),
-    path("prompts/<word:slug>/labels/", label_views.label_move, name="label-move"),
-    path("prompts/<word:slug>/labels/<word:name>/", label_views.label_history, name="label-history"),
+    path("prompts/<word:slug>/labels/", version_views.label_move, name="label-move"),
+    path("prompts/<word:slug>/labels/<word:name>/", version_views.label_history, name="label-history"),
     path("models/", language_model_views.model_list, name="model-list"),
     path("models/new/", language_model_views.model_new, name="model-new"),
     path("models/shipped/", language_model_views.model_shipped, name="model-shipped"),

@@ -11,7 +11,7 @@ from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.errors import LeaderboardError
 from builder.leaderboard import AggregationStore, DeliveredPrompt, Freshness, Gap, Metric, RoundRecord
-from studio.contexts.score_lines import write_details
+from studio.contexts.pasted_json import write_details
 from studio.shell.language import reader_language
 from studio.shell.markdown import markdown
 

@@ -3,10 +3,13 @@
 import hashlib
 import secrets
 from datetime import datetime, timedelta
+from pathlib import Path
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.db.models import Q
+from django.urls import reverse
 from django.utils import timezone
 
 LINK_LIFETIME = timedelta(hours=12)
@@ -15,6 +18,7 @@ FAILURES_PER_NAME = 5
 FAILURES_PER_ADDRESS = 20
 FAILURE_WINDOW = timedelta(minutes=15)
 OPERATOR = "operator"
+_DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
 
 def _digest(text: str) -> str:
@@ -28,6 +32,21 @@ def issue_link_token(now: datetime | None = None) -> str:
     SignInLink.objects.filter(expires_at__lt=now).delete()
     SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
     return token
+
+
+def remember_address(data: Path, address: str) -> None:
+    """Keep where the server listens, for commands that run beside it."""
+    (data / "address").write_text(address)
+
+
+def signin_link() -> str:
+    """A fresh one-time link: at the first origin of the settings, else where the server last listened."""
+    if settings.ENVIRONMENT.origins:
+        address = settings.ENVIRONMENT.origins[0]
+    else:
+        kept = settings.STUDIO_DATA / "address"
+        address = kept.read_text() if kept.is_file() else _DEFAULT_ADDRESS
+    return address + reverse("signin-link", args=[issue_link_token()])
 
 
 class SignInLinkManager(models.Manager["SignInLink"]):

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from studio.models import Label, Workspace
-from studio.shell.slugs import free_slug
+from studio.shell.addresses import free_slug
 
 
 class AlreadyRegistered(Exception):

@@ -26,7 +26,7 @@ from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
 from studio.operations.demo import load_demo
-from studio.prompts.model_table import add_missing
+from studio.prompts.language_models import add_missing
 from studio.shell.signin import issue_link_token
 from tests.browser.patience import PATIENCE
 from tests.browser.readiness import act_when_ready

@@ -22,7 +22,7 @@ from studio.operations.server import AddressError, base_url, listen, prepare
 from studio.operations.watching import Watch
 from studio.shell.data_folder import make_data_folder
 from studio.shell.jail import pool
-from studio.shell.signin_link import remember_address, signin_link
+from studio.shell.signin import remember_address, signin_link
 from studio.workspaces.exports.reconciling import reconcile
 
 

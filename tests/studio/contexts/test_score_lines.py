@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.contexts.pasted_json import Unreadable
-from studio.contexts.score_lines import read_details, write_details
+from studio.contexts.pasted_json import Unreadable, read_details, write_details
 
 numbers = st.integers(-(10**20), 10**20) | st.floats(allow_nan=False, allow_infinity=False)
 names = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

@@ -13,7 +13,7 @@ from builder.template.defaults import DEFAULT_TEMPLATES
 from studio.models import Draft, Label, PromptSet, PromptVersion, SampleContext, Tag
 from studio.prompts import views as prompts
 from studio.prompts.models import Origin
-from studio.shell.slugs import free_slug
+from studio.shell.addresses import free_slug
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_context, make_set
 from tests.studio.jail import UseJail

@@ -20,7 +20,7 @@ from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import budget_of, budget_view, config_of, fill_of
 from studio.preview.prompt_parts import parts_of
-from studio.prompts.model_table import add_missing
+from studio.prompts.language_models import add_missing
 from tests.studio.clock import NOW
 from tests.studio.editing import HTMX, PREVIEW, TEAM, TEXTS, fields, make_context, make_set
 

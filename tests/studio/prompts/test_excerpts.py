@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from studio.prompts.excerpts import Part, excerpt, marked
-from studio.prompts.folding import fold
+from studio.prompts.texts import fold
 
 
 def shown(parts: list[Part]) -> str:

@@ -16,9 +16,8 @@ from studio.management.commands import reindex
 from studio.models import HistoryNote, PromptSet, PromptVersion
 from studio.operations.backup import back_up, restore
 from studio.prompts import history, history_index
-from studio.prompts.folding import fold
 from studio.prompts.history import HistoryPage, history_page, words_of
-from studio.prompts.texts import Templates
+from studio.prompts.texts import Templates, fold
 from tests.studio.clock import NOW
 
 TEXTS = Templates("team", "evaluator", "judgment")

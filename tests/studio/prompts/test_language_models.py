@@ -15,7 +15,7 @@ from django.test import Client
 from builder.cache.minimums import CACHE_MINIMUMS
 from builder.cache.tokens import encoding_for
 from studio.models import LanguageModel
-from studio.prompts.model_table import AS_OF, SHIPPED, ListedModel, add_missing
+from studio.prompts.language_models import AS_OF, SHIPPED, ListedModel, add_missing
 from tests.studio.clock import NOW
 from tests.studio.editing import make_set
 

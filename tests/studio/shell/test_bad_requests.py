@@ -14,7 +14,7 @@ from django.test import Client
 
 from studio.models import Draft, DraftCopy, PromptSet, Upload
 from studio.prompts.drafts import CopyReason
-from studio.shell.converters import StoredNameConverter
+from studio.shell.addresses import StoredNameConverter
 from tests.studio import odd_workspace as odd
 from tests.studio.bad_requests import BadRequest, bad_requests
 from tests.studio.clock import NOW

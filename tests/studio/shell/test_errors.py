@@ -20,7 +20,7 @@ def fail_with(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     def raises() -> None:
         raise error
 
-    monkeypatch.setattr("studio.shell.page_views.all_shortcuts", raises)
+    monkeypatch.setattr("studio.shell.views.all_shortcuts", raises)
 
 
 @pytest.mark.parametrize("status", [400, 403, 404, 405, 409, 410, 413, 429, 503])

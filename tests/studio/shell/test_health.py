@@ -17,6 +17,6 @@ def test_a_server_without_its_database_says_so(
         def cursor(self) -> None:
             raise DatabaseError
 
-    monkeypatch.setattr("studio.shell.health_views.connection", Broken())
+    monkeypatch.setattr("studio.shell.views.connection", Broken())
     answer = client.get("/healthz")
     assert (answer.status_code, answer.json()["status"]) == (503, "error")

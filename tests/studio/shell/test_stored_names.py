@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from studio.shell.converters import StoredNameConverter
+from studio.shell.addresses import StoredNameConverter
 
 CONVERTER = StoredNameConverter()
 PART = re.compile(CONVERTER.regex)

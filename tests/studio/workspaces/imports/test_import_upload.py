@@ -13,7 +13,7 @@ from builder.jail import JailPool
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, Upload
 from studio.prompts.models import Origin
 from studio.prompts.texts import Templates
-from studio.shell.upload_limit import MOST_BYTES
+from studio.shell.files import MOST_BYTES
 from studio.workspaces.imports.models import UPLOADS_KEPT
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_context, make_set, sent

@@ -1,8 +1,12 @@
-"""Converters for the parts of addresses: slugs, numbers, sides of a comparison, names out of a database."""
+"""Parts of addresses: their converters for `urls.py`, and slugs made from names in any script."""
 
 import re
+from typing import Any
+from unicodedata import normalize
 
+from django.db.models import QuerySet
 from django.urls.converters import StringConverter
+from django.utils.text import slugify
 
 _OPEN = r"[^/.\x00-\x1f\x7f]"
 
@@ -14,8 +18,10 @@ _UNSAFE = re.compile(
 _ESCAPED = re.compile(r"~([0-9A-F]{2})")
 _EMPTY = "~"
 
-_RESERVED = ("compare",)
+_RESERVED_NAMES = ("compare",)
 """Addresses that stand where a name does."""
+_RESERVED_SLUGS = {"import", "new"}
+_LONGEST_SLUG = 80
 
 
 class StoredNameConverter:
@@ -37,7 +43,7 @@ class StoredNameConverter:
     def to_url(self, value: str) -> str:
         if not value:
             return _EMPTY
-        if value in _RESERVED:
+        if value in _RESERVED_NAMES:
             return _escape(value[0]) + value[1:]
         return _UNSAFE.sub(lambda found: _escape(found[0]), value)
 
@@ -77,3 +83,14 @@ class SideConverter(NumberConverter):
 
     def to_python(self, value: str) -> int | str:  # type: ignore[override]
         return value if value == "draft" else int(value)
+
+
+def free_slug(taken_by: QuerySet[Any], name: str, fallback: str) -> str:
+    """A slug that no row of the query has: ``research``, then ``research-2``; ``fallback`` for «!?»."""
+    stem = slugify(normalize("NFKC", name), allow_unicode=True)[: _LONGEST_SLUG - 8].strip("-_") or fallback
+    taken = _RESERVED_SLUGS | set(taken_by.filter(slug__startswith=stem).values_list("slug", flat=True))
+    number, slug = 1, stem
+    while slug in taken:
+        number += 1
+        slug = f"{stem}-{number}"
+    return slug
