@@ -1,4 +1,4 @@
-"""Backups: one file that holds the whole database and says what it is.
+"""Backups: one file with the whole database and a manifest. Used by `backup`, `restore` and every migration.
 
 A zip of `manifest.json` and the database as its engine copies it. Nobody's session travels in it.
 """

@@ -1,4 +1,4 @@
-"""Bringing the database up to date, with a way back."""
+"""Migrating the database, after a backup of what stood there. Used by `manage.py studio` and `restore`."""
 
 from datetime import datetime
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The web server: one process with threads, which ends as one."""
+"""The web server, waitress: one process with threads, so that a kill ends all of it. Used by `manage.py studio`."""
 
 import errno
 import signal
@@ -22,10 +22,10 @@ class AddressError(Exception):
 def listen(host: str, port: int) -> socket.socket:
     """Take the address; from here on nobody else can have it."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except (OSError, UnicodeError) as error:
         raise AddressError(f"{host!r} is not an address of this machine: try --host 127.0.0.1.") from error
-    family, kind, protocol, _, address = found[0]
+    family, kind, protocol, _, address = addresses[0]
     server = socket.socket(family, kind, protocol)
     try:
         server.setsockopt(

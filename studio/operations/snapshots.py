@@ -1,4 +1,7 @@
-"""Copies of the whole database at one moment, and back: the only place that knows each engine's way."""
+"""Snapshots: the whole database copied to a file at one moment, and put back, on SQLite and PostgreSQL.
+
+Used by the backups; no other module knows how an engine does it.
+"""
 
 import os
 import shutil
@@ -46,14 +49,14 @@ def verify(kind: Engine, copy: Path, migrations: Migrations) -> None:
         with closing(sqlite3.connect(f"{copy.absolute().as_uri()}?mode=ro", uri=True)) as database:
             answer = [row[0] for row in database.execute("PRAGMA integrity_check(1)")]
             orphans = database.execute("PRAGMA foreign_key_check").fetchone()
-            found = database.execute(_LIST_MIGRATIONS).fetchall()
+            applied = database.execute(_LIST_MIGRATIONS).fetchall()
     except sqlite3.DatabaseError as error:
         raise SnapshotError(str(error)) from error
     if answer != ["ok"]:
         raise SnapshotError(answer[0])
     if orphans:
         raise SnapshotError(f"table {orphans[0]} refers to rows of {orphans[2]} that are missing")
-    if found != migrations:
+    if applied != migrations:
         raise SnapshotError("its list of migrations differs from the manifest's")
 
 

@@ -1,4 +1,4 @@
-"""Where both doors lead, `manage.py` in a checkout and `prompt-studio` from a wheel."""
+"""The command line: what `manage.py` in a checkout and `prompt-studio` from a wheel both call."""
 
 import os
 import sys

@@ -1,4 +1,7 @@
-"""Beside the pages: where a workspace's database has changed, its new runs are examined."""
+"""The watch: a thread that examines the new runs of a workspace whose database has changed.
+
+Started by `manage.py studio`.
+"""
 
 import logging
 import os
@@ -21,7 +24,7 @@ MOST_TRIES = 30
 
 _log = logging.getLogger(__name__)
 
-_Seen = tuple[object, ...]
+_State = tuple[object, ...]
 _LASTING = (NotADatabase, DatabaseTooNew, DatabaseDamaged, MissingTable, MissingColumn)
 
 
@@ -29,8 +32,8 @@ class Watch:
     """Remembers what it has seen: a look at a workspace in which nothing happens costs two stats."""
 
     def __init__(self) -> None:
-        self._seen: dict[int, _Seen] = {}
-        self._tries: Counter[tuple[int, _Seen]] = Counter()
+        self._seen: dict[int, _State] = {}
+        self._tries: Counter[tuple[int, _State]] = Counter()
         self._ended = threading.Event()
 
     def start(self) -> None:
@@ -53,7 +56,7 @@ class Watch:
                 looked += 1
         return looked
 
-    def _is_enough(self, state: tuple[int, _Seen]) -> bool:
+    def _is_enough(self, state: tuple[int, _State]) -> bool:
         """Whether to wait for a change: a jail that is starting or a copy under way needs another look."""
         self._tries[state] += 1
         if self._tries[state] < MOST_TRIES:
@@ -93,14 +96,14 @@ class Watch:
                 connection.close()
 
 
-def _stamps(workspace: Workspace) -> _Seen:
+def _stamps(workspace: Workspace) -> _State:
     """What tells two states of the database apart, without opening it."""
-    found: list[object] = []
+    stamps: list[object] = []
     path = str(database_path(workspace.folder))
     for name in (path, f"{path}.wal"):
         try:
             status = os.stat(name)
-            found += [status.st_ino, status.st_size, status.st_mtime_ns]
+            stamps += [status.st_ino, status.st_size, status.st_mtime_ns]
         except OSError:
-            found.append(None)
-    return tuple(found)
+            stamps.append(None)
+    return tuple(stamps)

@@ -1,4 +1,4 @@
-"""The demo: made by the studio's own code, from its own models; tests use it too."""
+"""The demo: prompt sets, sample contexts and workspaces for a first start. Tests use it too."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -33,8 +33,8 @@ def load_demo(data_dir: Path, now: datetime | None = None) -> None:
             if not PromptSet.objects.filter(slug=story.slug).exists():
                 _tell(story, now)
         add_samples(now)
-        exports = [each for demo in WORKSPACES for each in _register(demo, folder / demo.slug, now)]
-        for export in sorted(exports, key=lambda each: each.at):
+        exports = [export for demo in WORKSPACES for export in _register(demo, folder / demo.slug, now)]
+        for export in sorted(exports, key=lambda export: export.at):
             export.save()
             ExportReceipt.objects.create(
                 export=export, outcome=Outcome.WRITTEN, hash_found=export.hash_after, at=export.at

@@ -1,4 +1,4 @@
-"""What an agent of the demo is made of: settings of its system prompt, bootstrap files and skills."""
+"""The demo's agent: settings of its system prompt, bootstrap files and skills."""
 
 from pathlib import Path
 

@@ -126,8 +126,8 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
 def exported_files(demo: DemoWorkspace, folder: Path) -> list[bytes]:
     """The prompt file after each export, as the folder's own file goes on from it."""
     head = (folder / PROMPT_FILE).read_bytes()[:200].decode(errors="replace")
-    found = re.search(r"\d{4}-\d\d-\d\d", head)
-    return _files(demo, date.fromisoformat(found[0]) if found else date.min)
+    day = re.search(r"\d{4}-\d\d-\d\d", head)
+    return _files(demo, date.fromisoformat(day[0]) if day else date.min)
 
 
 def _files(demo: DemoWorkspace, day: date) -> list[bytes]:
