@@ -1,4 +1,4 @@
-"""The web server, waitress: one process with threads, so that a kill ends all of it. Used by `manage.py studio`."""
+"""The web server: waitress, one process with threads, which a kill ends whole. Used by `manage.py studio`."""
 
 import errno
 import signal
