@@ -1,7 +1,7 @@
 """Charts as SVG, drawn here: no script, no library, readable on paper, in the dark and without colour.
 
 Each function takes data and words and gives a ``Chart``; the numbers stand in a table beside it, which is
-the page's business. Colours are classes (``styles/charts.css``), so a theme reaches them.
+the page's business. Colours are classes (``static/src/shell/charts.css``), so a theme reaches them.
 """
 
 from studio.shell.charts.lines import Series, line_chart, swatches
