@@ -1,5 +1,5 @@
 // [data-changes]: n and p (j and k) go from change to change; rows that the page held back are fetched on the way.
-import { onContent } from "./ready.js";
+import { onContent } from "../shell/ready.js";
 
 const steps = { n: 1, j: 1, p: -1, k: -1 };
 

@@ -1,6 +1,6 @@
 // table[data-matrix]: its pending rows are asked for one after the other, by htmx, with a progress bar. Leaving the
 // page ends it, a hidden tab rests, and rows that came once come at once the next time.
-import { onContent } from "./ready.js";
+import { onContent } from "../shell/ready.js";
 
 onContent("[data-matrix]", (table) => {
   const bar = document.querySelector("[data-matrix-progress]");
