@@ -1,20 +1,16 @@
-"""Every exception of the builder.
+"""The exceptions of the builder, raised by its rooms and caught by the command line and the studio.
 
 All of them are a ``BuilderError``: they carry a message code, its values, and a line where
 one is known, so that a page can say the same thing in Japanese. Members also inherit the
 type that the API contract names, so that callers written against it catch them.
+Those for values that pydantic refuses stand in ``builder.invalid_input``.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import jinja2
-from pydantic import ValidationError
-from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from builder.messages import Language, advise, message, say
-from builder.problems import Problem
-from builder.reasons import NAMING_REASONS, OTHER_REASON, REASONS
 
 # --- texts fixed by the contract: the English is to the byte -----------------------------
 
@@ -53,7 +49,7 @@ class BuilderError(Exception):
     line: int | None
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        super().__init__(say(code, _with_line(line, params)))
+        super().__init__(say(code, with_line(line, params)))
         self._describe(code, line, params)
 
     def _describe(self, code: str, line: int | None, params: dict[str, str | int]) -> None:
@@ -67,13 +63,13 @@ class BuilderError(Exception):
         return _rebuild, (type(self), self.code, self.line, self.params)
 
     def text(self, language: Language = "en") -> str:
-        return say(self.code, _with_line(self.line, self.params), language)
+        return say(self.code, with_line(self.line, self.params), language)
 
     def advice(self, language: Language = "en") -> str:
-        return advise(self.code, _with_line(self.line, self.params), language)
+        return advise(self.code, with_line(self.line, self.params), language)
 
 
-def _with_line(line: int | None, params: dict[str, str | int]) -> dict[str, str | int]:
+def with_line(line: int | None, params: dict[str, str | int]) -> dict[str, str | int]:
     """Sentences name the line like any other value."""
     return params if line is None else {"line": line, **params}
 
@@ -91,7 +87,7 @@ class TemplateFailure(BuilderError, jinja2.TemplateError):
     """A template that does not parse, or fails while it renders."""
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        jinja2.TemplateError.__init__(self, say(code, _with_line(line, params)))
+        jinja2.TemplateError.__init__(self, say(code, with_line(line, params)))
         self._describe(code, line, params)
 
     # Jinja2's own classes compute message and __str__ from other state; ours say their sentence.
@@ -104,7 +100,7 @@ class TemplateSyntaxFailure(TemplateFailure, jinja2.TemplateSyntaxError):
     """The template is not valid Jinja2."""
 
     def __init__(self, code: str, *, line: int | None = None, **params: str | int) -> None:
-        jinja2.TemplateSyntaxError.__init__(self, say(code, _with_line(line, params)), line or 1)
+        jinja2.TemplateSyntaxError.__init__(self, say(code, with_line(line, params)), line or 1)
         self._describe(code, line, params)
 
     __str__ = BuilderError.__str__
@@ -126,145 +122,6 @@ class PositionError(BuilderError, ValueError):
 class WorkspaceMissing(BuilderError, FileNotFoundError):
     """The workspace folder does not exist."""
 
-
-# --- input that does not validate --------------------------------------------------------
-
-
-class InvalidInput(BuilderError, ValidationError):
-    """Settings or a context that break a rule; a pydantic ``ValidationError`` as well.
-
-    ``field`` is the dotted path of the first field that is wrong; ``errors()`` has them all.
-    """
-
-    field: str
-
-    def __init__(self, *parts: object) -> None:
-        """Made by ``of`` and ``wrap``: pydantic fills the instance before this is called."""
-
-    @classmethod
-    def of(
-        cls, title: str, code: str, *, field: str = "", line: int | None = None, **params: str | int
-    ) -> Self:
-        """One problem of our own finding."""
-        if field:
-            params = {"field": field, **params}
-        sentence = say(code, _with_line(line, params))
-        detail = InitErrorDetails(
-            type=PydanticCustomError("value_error", "{sentence}", {"sentence": sentence}),
-            loc=tuple(field.split(".")) if field else (),
-            input=None,
-        )
-        return cls._made(title, [detail], field, code, line, params)
-
-    @classmethod
-    def wrap(cls, error: ValidationError, code: str, *, line: int | None = None, **params: str | int) -> Self:
-        """Pydantic's findings, all kept; the sentence names the first."""
-        details: list[InitErrorDetails] = [
-            InitErrorDetails(
-                type=PydanticCustomError("value_error", "{sentence}", {"sentence": _plain(found["msg"])}),
-                loc=found["loc"],
-                input=found["input"],
-            )
-            for found in error.errors()
-        ]
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        values: dict[str, str | int] = {"field": field, "reason": _plain(first["msg"])}
-        if reason := REASONS.get(first["type"]):
-            values |= {"reason_code": reason, **_plain_values(first.get("ctx", {}))}
-        return cls._made(error.title, details, field, code, line, values | params)
-
-    def text(self, language: Language = "en") -> str:
-        """The sentence; its reason is pydantic's own in English, ours in Japanese."""
-        params = _with_line(self.line, self.params)
-        if language != "en" and "reason_code" in params:
-            params = {**params, "reason": say(str(params["reason_code"]), params, language)}
-        return say(self.code, params, language)
-
-    @classmethod
-    def _made(
-        cls,
-        title: str,
-        details: Sequence[InitErrorDetails],
-        field: str,
-        code: str,
-        line: int | None,
-        params: dict[str, str | int],
-    ) -> Self:
-        made = cls.from_exception_data(title, list(details))
-        made.field = field
-        made._describe(code, line, params)
-        return made
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_invalid, (type(self), self.title, self.field, self.code, self.line, self.params)
-
-
-def _rebuild_invalid(
-    kind: type[InvalidInput],
-    title: str,
-    field: str,
-    code: str,
-    line: int | None,
-    params: dict[str, str | int],
-) -> InvalidInput:
-    made = kind.of(title, code, field=field, line=line, **{k: v for k, v in params.items() if k != "field"})
-    made.params = params
-    return made
-
-
-def _plain(sentence: str) -> str:
-    """Pydantic puts its own words before ours; the contract's text stands alone."""
-    return sentence.removeprefix("Value error, ")
-
-
-def _plain_values(context: dict[str, Any]) -> dict[str, str | int]:
-    return {
-        name: value for name, value in context.items() if isinstance(value, str | int) and name != "field"
-    }
-
-
-def field_problems(error: ValidationError, name: Callable[[tuple[str | int, ...]], str]) -> list[Problem]:
-    """All that pydantic found, for a form that shows each beside its field; ``name`` gives a label."""
-    return [
-        Problem(
-            "error",
-            REASONS.get(detail["type"], OTHER_REASON),
-            params={
-                **_plain_values(detail.get("ctx", {})),
-                "name": name(detail["loc"]),
-                "reason": _plain(detail["msg"]),
-            },
-            field=".".join(map(str, detail["loc"])),
-        )
-        for detail in error.errors(include_url=False, include_input=False)
-    ]
-
-
-class SettingsError(InvalidInput):
-    """The workspace's settings cannot be used."""
-
-
-class ContextError(InvalidInput):
-    """A context that breaks a rule; ``field`` says which part of it."""
-
-    @classmethod
-    def wrap(cls, error: ValidationError, code: str, *, line: int | None = None, **params: str | int) -> Self:
-        """As any invalid input; what is no context at all has no field to name."""
-        first = error.errors()[0]
-        if not first["loc"]:
-            code = CONTEXT_UNREADABLE
-        elif first["type"] in NAMING_REASONS and len(first["loc"]) == 1:
-            code = CONTEXT_RULE
-        return super().wrap(error, code, line=line, **params)
-
-
-CONTEXT_INVALID = message("context-invalid", "{field}: {reason}", "{field}: {reason}")
-# The contract's sentence, word for word: it begins with the field's name.
-CONTEXT_RULE = message("context-rule", "{reason}", "{reason}")
-CONTEXT_UNREADABLE = message(
-    "context-unreadable", "Not a context: {reason}", "コンテキストとして読めません: {reason}"
-)
 
 # --- the jail ----------------------------------------------------------------------------
 

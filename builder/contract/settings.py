@@ -19,7 +19,6 @@ from builder.errors import (
     PromptFileConflict,
     PromptFileInvalid,
     PromptFileMissing,
-    SettingsError,
     WorkspaceMissing,
 )
 from builder.files.orchestrator_file import named_prompt_file
@@ -27,6 +26,7 @@ from builder.files.prompt_file import merge, read
 from builder.files.toml_file import located
 from builder.files.workspace_file import replace
 from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
+from builder.invalid_input import SettingsError
 from builder.messages import message
 from builder.template.defaults import (
     DEFAULT_EVALUATOR_USER_PROMPT,

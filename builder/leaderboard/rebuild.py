@@ -10,7 +10,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from builder.errors import CONTEXT_INVALID, ContextError, MissingColumn
+from builder.errors import MissingColumn
+from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.leaderboard.records import ClockSource, Cutoff, DeliveredPrompt, RebuiltRound
 from builder.leaderboard.rows import BoardRow, StatusRow
 from builder.leaderboard.sentences import MISSING_COLUMN

@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from builder.errors import CONTEXT_INVALID, ContextError, UnknownExecution, UnknownRound, UnknownTeam
+from builder.errors import UnknownExecution, UnknownRound, UnknownTeam
+from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.leaderboard.queries import (
     KEY,
     RoundOf,

@@ -9,15 +9,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import ValidationError
 
-from builder.errors import (
-    CONTEXT_INVALID,
-    POSITION,
-    TIMEZONE,
-    TOTAL_TEAMS,
-    ContextError,
-    PositionError,
-    TimezoneError,
-)
+from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
+from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.models import EvaluatorPromptContext, PromptContext, RankingEntry, RoundState
 from builder.template.variables import PromptKind

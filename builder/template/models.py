@@ -19,7 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from builder.errors import CONTEXT_INVALID, ContextError
+from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.variables import PromptKind
 
 

@@ -7,7 +7,7 @@ from django import forms
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.errors import field_problems
+from builder.invalid_input import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.models import ContextValues

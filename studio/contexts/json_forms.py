@@ -7,7 +7,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 
-from builder.errors import field_problems
+from builder.invalid_input import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.forms import AboutForm, own_label

@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import pgettext
 
-from builder.errors import CONTEXT_INVALID, ContextError
+from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet

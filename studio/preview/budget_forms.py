@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from builder.contract.round_prompt import RoundPromptConfig
-from builder.errors import field_problems
+from builder.invalid_input import field_problems
 from builder.template.variables import KINDS
 from studio.models import LanguageModel, PromptSet
 from studio.prompts.language_model_forms import TokensField

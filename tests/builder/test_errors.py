@@ -11,7 +11,6 @@ from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from builder import errors
 from builder.errors import (
-    CONTEXT_INVALID,
     POSITION,
     SYNTAX,
     TEMPLATE,
@@ -19,16 +18,14 @@ from builder.errors import (
     TOTAL_TEAMS,
     WORKSPACE_MISSING,
     BuilderError,
-    ContextError,
-    InvalidInput,
     PositionError,
-    SettingsError,
     TemplateFailure,
     TemplateSyntaxFailure,
     TimezoneError,
     UndefinedFailure,
     WorkspaceMissing,
 )
+from builder.invalid_input import CONTEXT_INVALID, ContextError, InvalidInput, SettingsError
 from builder.messages import MESSAGES
 from builder.template.models import read_context
 

@@ -5,7 +5,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from builder.diff.lines import Diff, Section
-from builder.errors import BuilderError, ContextError, JailError, TaskUnknown, UnknownRound
+from builder.errors import BuilderError, JailError, TaskUnknown, UnknownRound
+from builder.invalid_input import ContextError
 from builder.leaderboard import AggregationStore, RebuiltRound
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables

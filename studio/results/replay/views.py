@@ -8,7 +8,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from builder.errors import ContextError, TaskUnknown
+from builder.errors import TaskUnknown
+from builder.invalid_input import ContextError
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import View
 from studio.models import Workspace

@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
-from builder.errors import BuilderError, ContextError, TaskUnknown
+from builder.errors import BuilderError, TaskUnknown
+from builder.invalid_input import ContextError
 from builder.leaderboard import AggregationStore
 from builder.template.variables import field_name
 from studio.contexts.forms import SHARED, ContextSearchForm, name_taken

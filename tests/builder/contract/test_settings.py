@@ -19,9 +19,9 @@ from builder.errors import (
     PromptFileConflict,
     PromptFileMissing,
     PromptFileRefused,
-    SettingsError,
     WorkspaceMissing,
 )
+from builder.invalid_input import SettingsError
 from builder.template.defaults import (
     DEFAULT_EVALUATOR_USER_PROMPT,
     DEFAULT_JUDGMENT_USER_PROMPT,

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from builder.errors import ContextError, UnknownRound
+from builder.errors import UnknownRound
+from builder.invalid_input import ContextError
 from builder.leaderboard import AggregationStore
 from builder.leaderboard.rows import delivered_of, details_of, metrics_of, score_of
 from tests.builder.leaderboard.conftest import Played

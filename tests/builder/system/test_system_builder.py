@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from builder.errors import PromptFileInvalid, PromptFileRefused, SettingsError, WorkspaceMissing
+from builder.errors import PromptFileInvalid, PromptFileRefused, WorkspaceMissing
+from builder.invalid_input import SettingsError
 from builder.system.builder import SystemPromptBuilder
 from builder.system.cache_report import CacheReport
 from builder.system.input import MODES

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.errors import ContextError, PositionError, TimezoneError
+from builder.errors import PositionError, TimezoneError
+from builder.invalid_input import ContextError
 from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
 from builder.template.formatters import (
     current_time,

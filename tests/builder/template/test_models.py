@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from builder.errors import ContextError
+from builder.invalid_input import ContextError
 from builder.template.models import (
     EvaluatorPromptContext,
     PromptContext,
