@@ -48,6 +48,7 @@ OPEN_TO_STUDIO = {
         "template.dialect",
         "diff.lines",
         "errors",
+        "invalid_input",
         "template.formatters",
         "jail",
         "leaderboard",
