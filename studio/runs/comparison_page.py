@@ -1,10 +1,14 @@
-"""Two executions side by side: what can be compared, what cannot, and by how much they differ."""
+"""The page of two runs side by side: by how much they differ, and what limits the comparison.
+
+Used by the view of the comparison.
+"""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from statistics import fmean
+from typing import NamedTuple
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,6 +22,7 @@ from builder.leaderboard import (
     Standing,
     TeamDelta,
 )
+from studio.runs.reading import score_change
 from studio.shell.charts import Chart, Series, Words, line_chart
 from studio.shell.downloads import Cell, Table
 
@@ -25,8 +30,7 @@ _ASKED = 5
 """Teams that are looked at for the metrics they were measured by."""
 
 
-@dataclass(frozen=True)
-class RoundFigures:
+class RoundFigures(NamedTuple):
     """The scores of all teams in one round of one execution."""
 
     best: float | None = None
@@ -45,7 +49,7 @@ class RoundPair:
     @property
     def delta(self) -> float | None:
         """By how much the second one's best is higher."""
-        return _difference(self.first.best, self.second.best)
+        return score_change(self.first.best, self.second.best)
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,7 @@ class MetricPair:
 
     @property
     def delta(self) -> float | None:
-        return _difference(self.first, self.second)
+        return score_change(self.first, self.second)
 
 
 @dataclass(frozen=True)
@@ -112,38 +116,38 @@ def compare_runs(
     store: AggregationStore, first: str, second: str, now: datetime, team_id: str | None = None
 ) -> RunComparison:
     """Raises ``UnknownExecution`` where one of them is not known."""
-    found = store.across.compare(first, second, order=store.dialect.ranking_order, now=now)
-    team = next((each for each in found.teams if each.team_id == team_id), None)
-    narrowed = None if team is None else team.team_id
-    sides = [store.scores(each, narrowed) for each in (first, second)]
-    best = [_best_first(team, found, side) for side in ("first", "second")]
-    metrics = [_metrics(store, each, teams[:1]) for each, teams in zip((first, second), best, strict=True)]
+    both = store.across.compare(first, second, order=store.dialect.ranking_order, now=now)
+    team = next((team for team in both.teams if team.team_id == team_id), None)
+    points = [store.scores(run, None if team is None else team.team_id) for run in (first, second)]
+    best = [_best_first(both.teams if team is None else (team,), side) for side in ("first", "second")]
+    winners = [_metrics(store, run, teams[:1]) for run, teams in zip((first, second), best, strict=True)]
     # A winner without metrics tells nothing about how the others were measured.
-    rulers = [_metrics(store, each, teams) for each, teams in zip((first, second), best, strict=True)]
+    measured = [_metrics(store, run, teams) for run, teams in zip((first, second), best, strict=True)]
+    names = [{metric.name for metric in metrics} for metrics in measured]
+    other_metrics = bool(names[0] and names[1] and names[0] != names[1])
     return RunComparison(
-        executions=found,
-        rounds=_rounds(*sides),
-        metrics=_pairs(*metrics),
-        cautions=tuple(_cautions(found, *rulers)),
-        chart=_chart(found, sides, team),
-        other_metrics=_other_metrics(*rulers),
+        executions=both,
+        rounds=_rounds(*points),
+        metrics=_pairs(*winners),
+        cautions=tuple(_cautions(both, names if other_metrics else [])),
+        chart=_chart(points, team),
+        other_metrics=other_metrics,
         team=team,
     )
 
 
-def _best_first(team: TeamDelta | None, found: ExecutionComparison, side: str) -> list[Standing]:
-    """The team looked at, or else the best ones of a side."""
-    teams = found.teams if team is None else (team,)
-    standings: list[Standing] = [standing for each in teams if (standing := getattr(each, side)) is not None]
-    return sorted(standings, key=lambda standing: standing.rank)[:_ASKED]
+def _best_first(teams: Sequence[TeamDelta], side: str) -> list[Standing]:
+    """The best teams of a side."""
+    standings: list[Standing] = [place for team in teams if (place := getattr(team, side)) is not None]
+    return sorted(standings, key=lambda place: place.rank)[:_ASKED]
 
 
 def _metrics(store: AggregationStore, execution_id: str, teams: Sequence[Standing]) -> tuple[Metric, ...]:
     """Of the best round of the first of the teams that has metrics at all."""
     for team in teams:
-        for each in store.rounds(execution_id, team.team_id):
-            if each.round_number == team.best_round and each.metrics:
-                return each.metrics
+        for record in store.rounds(execution_id, team.team_id):
+            if record.round_number == team.best_round and record.metrics:
+                return record.metrics
     return ()
 
 
@@ -173,42 +177,32 @@ def _figures(points: Sequence[ScorePoint]) -> dict[int, RoundFigures]:
     }
 
 
-def _other_metrics(first: Sequence[Metric], second: Sequence[Metric]) -> bool:
-    one, other = ({metric.name for metric in side} for side in (first, second))
-    return bool(one and other and one != other)
-
-
-def _cautions(found: ExecutionComparison, first: Sequence[Metric], second: Sequence[Metric]) -> Iterator[str]:
+def _cautions(both: ExecutionComparison, other_metrics: Sequence[set[str]]) -> Iterator[str]:
     """What a reader must know before believing a difference."""
-    if _other_metrics(first, second):
-        one, other = ({metric.name for metric in side} for side in (first, second))
-        names = {"first": _listed(one), "second": _listed(other)}
-        yield (
-            _(
-                "They were measured by different metrics, so their scores are not the same ruler:"
-                " %(first)s in the first, %(second)s in the second."
-            )
-            % names
-        )
-    tasks = found.first.user_prompt, found.second.user_prompt
+    if other_metrics:
+        first, second = map(_listed, other_metrics)
+        yield _(
+            "They were measured by different metrics, so their scores are not the same ruler:"
+            " %(first)s in the first, %(second)s in the second."
+        ) % {"first": first, "second": second}
+    tasks = both.first.user_prompt, both.second.user_prompt
     if None in tasks:
         yield _("The task of a run that is not over is not stored, so it may be another one.")
     elif tasks[0] != tasks[1]:
         yield _("They had different tasks: how hard a task is shows in its scores.")
-    unfinished = [each for each in (found.first, found.second) if each.state != "completed"]
-    if any(each.state == "running" for each in unfinished):
+    states = {run.state for run in (both.first, both.second)}
+    if "running" in states:
         yield _("One of them is still running: its figures will change.")
-    elif unfinished:
+    elif states != {"completed"}:
         yield _("Not every team reached the end, or it is not known whether it did.")
-    rounds = found.first.rounds, found.second.rounds
+    rounds = both.first.rounds, both.second.rounds
     if rounds[0] != rounds[1]:
-        said = ngettext("%(n)d round", "%(n)d rounds", rounds[0]) % {"n": rounds[0]}
-        against = ngettext("%(n)d round", "%(n)d rounds", rounds[1]) % {"n": rounds[1]}
+        said = [ngettext("%(n)d round", "%(n)d rounds", count) % {"n": count} for count in rounds]
         yield _("%(first)s against %(second)s: more rounds give more chances for a high best score.") % {
-            "first": said,
-            "second": against,
+            "first": said[0],
+            "second": said[1],
         }
-    if found.teams and not any(each.first and each.second for each in found.teams):
+    if both.teams and not any(team.first and team.second for team in both.teams):
         yield _("No team took part in both.")
 
 
@@ -217,19 +211,18 @@ def _listed(names: set[str]) -> str:
     return ", ".join(shown) + ("…" if len(names) > len(shown) else "")
 
 
-def _chart(
-    found: ExecutionComparison, sides: Sequence[Sequence[ScorePoint]], team: TeamDelta | None
-) -> Chart:
+def _chart(points: Sequence[Sequence[ScorePoint]], team: TeamDelta | None) -> Chart:
+    figures = [sorted(_figures(side).items()) for side in points]
     names = (_("First"), _("Second"))
-    series = []
-    for name, points in zip(names, sides, strict=True):
-        figures = sorted(_figures(points).items())
-        series.append(Series(name, tuple((number, each.best) for number, each in figures)))
+    series = [
+        Series(name, tuple((number, of.best) for number, of in side))
+        for name, side in zip(names, figures, strict=True)
+    ]
     if team is None:
-        for name, points in zip(names, sides, strict=True):
-            figures = sorted(_figures(points).items())
-            mean = _("%(name)s, mean") % {"name": name}
-            series.append(Series(mean, tuple((number, each.mean) for number, each in figures)))
+        series += [
+            Series(_("%(name)s, mean") % {"name": name}, tuple((number, of.mean) for number, of in side))
+            for name, side in zip(names, figures, strict=True)
+        ]
         title = _("Best and mean score of each round")
     else:
         title = _("Score of %(team)s in each round") % {"team": team.team_name}
@@ -239,30 +232,18 @@ def _chart(
         across=_("Round"),
         up=_("Score"),
     )
-    return line_chart("compare-chart", [each for each in series if each.points], words)
-
-
-def _difference(before: float | None, after: float | None) -> float | None:
-    return None if before is None or after is None else after - before
+    return line_chart("compare-chart", [line for line in series if line.points], words)
 
 
 # --- as files ----------------------------------------------------------------------------
-# ``apart``: measured with different rulers, so that no difference is told.
 
 
-def teams_table(comparison: RunComparison, *, apart: bool) -> Table:
-    columns = (
-        "team_id",
-        "team_name",
-        "first_rank",
-        "first_best_score",
-        "first_rounds",
-        "second_rank",
-        "second_best_score",
-        "second_rounds",
-        "difference",
-    )
-    rows = (
+def comparison_tables(comparison: RunComparison, *, apart: bool) -> dict[str, Callable[[], Table]]:
+    """The tables of the page by name. ``apart``: measured differently, so that no difference is told."""
+    both = ("first_{}", "second_{}")
+    of_teams = [side.format(figure) for side in both for figure in ("rank", "best_score", "rounds")]
+    of_rounds = [side.format(figure) for side in both for figure in RoundFigures._fields]
+    teams = (
         (
             team.team_id,
             team.team_name,
@@ -272,44 +253,20 @@ def teams_table(comparison: RunComparison, *, apart: bool) -> Table:
         )
         for team in comparison.teams
     )
-    return Table("compared-teams", columns, rows)
+    rounds = (
+        (pair.number, *pair.first, *pair.second, None if apart else pair.delta) for pair in comparison.rounds
+    )
+    metrics = (
+        (pair.name, pair.first, pair.second, None if apart else pair.delta) for pair in comparison.metrics
+    )
+    return {
+        "teams": lambda: Table("compared-teams", ("team_id", "team_name", *of_teams, "difference"), teams),
+        "rounds": lambda: Table("compared-rounds", ("round", *of_rounds, "difference_of_best"), rounds),
+        "metrics": lambda: Table("compared-metrics", ("metric", "first", "second", "difference"), metrics),
+    }
 
 
 def _cells(standing: Standing | None) -> tuple[Cell, Cell, Cell]:
     if standing is None:
         return None, None, None
     return standing.rank, standing.best_score, standing.rounds
-
-
-def rounds_table(comparison: RunComparison, *, apart: bool) -> Table:
-    columns = (
-        "round",
-        "first_best",
-        "first_mean",
-        "first_teams",
-        "second_best",
-        "second_mean",
-        "second_teams",
-        "difference_of_best",
-    )
-    rows = (
-        (
-            pair.number,
-            pair.first.best,
-            pair.first.mean,
-            pair.first.teams,
-            pair.second.best,
-            pair.second.mean,
-            pair.second.teams,
-            None if apart else pair.delta,
-        )
-        for pair in comparison.rounds
-    )
-    return Table("compared-rounds", columns, rows)
-
-
-def metrics_table(comparison: RunComparison, *, apart: bool) -> Table:
-    rows = (
-        (pair.name, pair.first, pair.second, None if apart else pair.delta) for pair in comparison.metrics
-    )
-    return Table("compared-metrics", ("metric", "first", "second", "difference"), rows)

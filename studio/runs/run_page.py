@@ -1,7 +1,11 @@
-"""One run as its page shows it: the ranking, the scores by round, who is doing what, and what is missing."""
+"""The page of one run: ranking, scores by round, who is doing what, what is missing; and its tables as files.
+
+Used by the views of runs, teams and rounds.
+"""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal
@@ -18,14 +22,17 @@ from builder.leaderboard import (
     Freshness,
     Gap,
     Progress,
+    RoundRecord,
     ScorePoint,
     Standing,
 )
 from builder.template.dialect import RankingOrder
-from studio.runs.lists import find_execution, length_of
+from studio.runs.reading import find_execution, length_of
 from studio.shell.charts import Chart, Series, Words, line_chart, swatches
+from studio.shell.downloads import Table
 from studio.shell.language import reader_language
 from studio.shell.numbers import score
+from studio.shell.refusal import RequestRefused
 
 OrderName = Literal["mixseek", "contract"]
 ORDERS: dict[OrderName, RankingOrder] = {"mixseek": "team_id", "contract": "latest_round"}
@@ -35,33 +42,20 @@ MOST_COLUMNS = 24
 
 
 @dataclass(frozen=True)
-class Place:
-    """A team's place in the ranking, with the look of its line in the chart."""
-
-    standing: Standing
-    swatch: SafeString
-    key: str
-    """Tells the row's parts apart in the page: ids out of a database may hold anything."""
-    tied: bool
-
-
-@dataclass(frozen=True)
-class Cell:
-    """A team's score in one round; ``best`` is its highest."""
-
-    round_number: int
-    point: ScorePoint | None
-    best: bool = False
-
-
-@dataclass(frozen=True)
-class ScoreRow:
-    """A team's scores, a cell for each round of the run."""
+class TeamRow:
+    """A team of the run: its place in the ranking, its scores by round, and the look of its line."""
 
     team_id: str
     team_name: str
+    key: str
+    """Tells the parts of the page apart: ids out of a database may hold anything."""
     swatch: SafeString
-    cells: tuple[Cell, ...]
+    points: tuple[ScorePoint, ...]
+    cells: tuple[tuple[ScorePoint | None, bool], ...]
+    """For each column of the table of scores, the score, and whether it is the team's best of several."""
+    standing: Standing | None
+    """None where its scores are no numbers."""
+    tied: bool
 
 
 @dataclass(frozen=True)
@@ -69,9 +63,9 @@ class RunPage:
     """Everything that the page of a run shows."""
 
     execution: Execution
-    places: tuple[Place, ...] = ()
     points: tuple[ScorePoint, ...] = ()
-    rows: tuple[ScoreRow, ...] = ()
+    rows: tuple[TeamRow, ...] = ()
+    """By rank; then those without a place."""
     rounds: tuple[int, ...] = ()
     """The columns of the table of scores."""
     rounds_left_out: int = 0
@@ -82,6 +76,11 @@ class RunPage:
     """What could not be read, each a sentence."""
     freshness: Freshness | None = None
     copying: Copying | None = None
+
+    @property
+    def places(self) -> list[TeamRow]:
+        """The ranking."""
+        return [row for row in self.rows if row.standing is not None]
 
     @property
     def is_running(self) -> bool:
@@ -100,33 +99,40 @@ class RunPage:
         return min(100, 100 * self.copying.done // self.copying.total)
 
 
-def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: datetime) -> RunPage | None:
-    """The run; ``None`` where nobody knows it. Raises where nothing can be read; a missing part is told."""
+def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: datetime) -> RunPage:
+    """The run; refused with a 404 where nobody knows it. A missing part is told on the page."""
     execution = find_execution(store, execution_id, now)
     progress = tuple(store.progress([execution_id]))
+    if execution is None and not progress:
+        raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution_id})
     if execution is None:
         # So far only its logs know it: the first row comes with the first answer.
-        return RunPage(_begun(execution_id, progress, now), progress=progress) if progress else None
-    problems: list[str] = []
-    places, points = _ranking(store, execution_id, order, problems)
-    teams = _teams(places, points)
-    looks = dict(zip([team for team, _name in teams], swatches(len(teams)), strict=True))
-    of_team: dict[str, list[ScorePoint]] = {team: [] for team, _name in teams}
-    for point in points:
-        of_team[point.team_id].append(point)
+        return RunPage(_begun(execution_id, progress, now), progress=progress)
+    points: list[ScorePoint] = []
+    standings: list[Standing] = []
+    problems: tuple[str, ...] = ()
+    try:
+        points = store.scores(execution_id)
+        standings = store.standings(execution_id, ORDERS[order])
+    except (MissingTable, MissingColumn) as error:
+        problems = (error.text(reader_language()),)
     columns = sorted({point.round_number for point in points})
     shown = tuple(columns[-MOST_COLUMNS:])
+    rows = _rows(standings, points, shown)
+    series = [
+        Series(row.team_name or row.team_id, tuple((point.round_number, point.score) for point in row.points))
+        for row in rows
+    ]
     return RunPage(
         execution,
-        tuple(Place(each, looks[each.team_id], _key(each.team_id), _tied(each, places)) for each in places),
         tuple(points),
-        tuple(_row(team, name, looks[team], shown, of_team[team]) for team, name in teams),
+        rows,
         shown,
         len(columns) - len(shown),
-        line_chart("scores", _series(teams, of_team), _words(places, columns)),
+        line_chart("scores", series, _words(standings, columns)),
         progress,
         store.gaps(),
-        tuple(problems),
+        problems,
         store.freshness(),
         store.copying(),
     )
@@ -143,7 +149,7 @@ def elapsed(execution: Execution, now: datetime) -> timedelta | None:
 
 
 def _begun(execution_id: str, progress: Sequence[Progress], now: datetime) -> Execution:
-    moments = [each.updated_at for each in progress if each.updated_at is not None]
+    moments = [team.updated_at for team in progress if team.updated_at is not None]
     alive = any(now - moment <= timedelta(minutes=15) for moment in moments)
     return Execution(
         execution_id=execution_id,
@@ -157,48 +163,29 @@ def _begun(execution_id: str, progress: Sequence[Progress], now: datetime) -> Ex
     )
 
 
-def _ranking(
-    store: AggregationStore, execution_id: str, order: OrderName, problems: list[str]
-) -> tuple[list[Standing], list[ScorePoint]]:
-    places: list[Standing] = []
-    points: list[ScorePoint] = []
-    try:
-        points = store.scores(execution_id)
-        places = store.standings(execution_id, ORDERS[order])
-    except (MissingTable, MissingColumn) as error:
-        problems.append(error.text(reader_language()))
-    return places, points
-
-
-def _teams(places: Sequence[Standing], points: Sequence[ScorePoint]) -> list[tuple[str, str]]:
-    """By rank; then those without a place, whose scores are no numbers."""
-    found = {each.team_id: each.team_name for each in places}
+def _rows(
+    standings: Sequence[Standing], points: Sequence[ScorePoint], rounds: Sequence[int]
+) -> tuple[TeamRow, ...]:
+    places = {standing.team_id: standing for standing in standings}
+    names = {standing.team_id: standing.team_name for standing in standings}
+    of_team: dict[str, list[ScorePoint]] = {team: [] for team in names}
     for point in points:
-        found.setdefault(point.team_id, point.team_name)
-    return list(found.items())
-
-
-def _series(teams: Sequence[tuple[str, str]], of_team: Mapping[str, Sequence[ScorePoint]]) -> list[Series]:
-    return [
-        Series(name or team, tuple((point.round_number, point.score) for point in of_team[team]))
-        for team, name in teams
-    ]
-
-
-def _row(
-    team_id: str, name: str, look: SafeString, rounds: Sequence[int], points: Sequence[ScorePoint]
-) -> ScoreRow:
-    own = {point.round_number: point for point in points}
-    best = max((point.score for point in own.values() if point.score is not None), default=None)
-    cells = (
-        Cell(
-            number,
-            own.get(number),
-            best is not None and len(own) > 1 and number in own and own[number].score == best,
+        names.setdefault(point.team_id, point.team_name)
+        of_team.setdefault(point.team_id, []).append(point)
+    kept = Counter(standing.kept_score for standing in standings)
+    rows = []
+    for team, swatch in zip(of_team, swatches(len(of_team)), strict=True):
+        own = {point.round_number: point for point in of_team[team]}
+        best = max((point.score for point in own.values() if point.score is not None), default=None)
+        several = len(own) > 1 and best is not None
+        cells = (
+            (point, point is not None and several and point.score == best) for point in map(own.get, rounds)
         )
-        for number in rounds
-    )
-    return ScoreRow(team_id, name, look, tuple(cells))
+        key = hashlib.sha256(team.encode("utf-8", "replace")).hexdigest()[:8]
+        place = places.get(team)
+        tied = place is not None and kept[place.kept_score] > 1
+        rows.append(TeamRow(team, names[team], key, swatch, tuple(of_team[team]), tuple(cells), place, tied))
+    return tuple(rows)
 
 
 def _words(places: Sequence[Standing], rounds: Sequence[int]) -> Words:
@@ -214,9 +201,52 @@ def _words(places: Sequence[Standing], rounds: Sequence[int]) -> Words:
     return Words(_("Score by round and team"), said, _("Round"), _("Score"))
 
 
-def _tied(standing: Standing, places: Sequence[Standing]) -> bool:
-    return sum(each.kept_score == standing.kept_score for each in places) > 1
+# --- as files ----------------------------------------------------------------------------
 
 
-def _key(team_id: str) -> str:
-    return hashlib.sha256(team_id.encode("utf-8", "replace")).hexdigest()[:8]
+def run_tables(run: RunPage, store: AggregationStore) -> dict[str, Callable[[], Table]]:
+    """The tables of a run's page by name."""
+    name = f"run-{run.execution.execution_id[:8]}"
+    return {
+        "ranking": lambda: Table.of(
+            f"{name}-ranking",
+            [row.standing for row in run.places],
+            "rank team_id team_name best_score best_round latest_score latest_round rounds exit_reason",
+        ),
+        "scores": lambda: Table.of(
+            f"{name}-scores", run.points, "team_id team_name round_number score final_submission=final"
+        ),
+        "progress": lambda: Table.of(
+            f"{name}-progress",
+            run.progress,
+            "team_id team_name status current_round total_rounds current_agent updated_at error",
+        ),
+        "rounds": lambda: rounds_table(f"{name}-rounds", store.rounds(run.execution.execution_id)),
+        "metrics": lambda: metrics_table(f"{name}-metrics", store.rounds(run.execution.execution_id)),
+    }
+
+
+def executions_table(name: str, executions: Sequence[Execution], total: int) -> Table:
+    columns = (
+        "execution_id state task=user_prompt teams finished_teams rounds best_score best_team_id"
+        " best_team_name started_at last_at seconds"
+    )
+    return Table.of(name, executions, columns, is_cut=total > len(executions))
+
+
+def rounds_table(name: str, rounds: Sequence[RoundRecord]) -> Table:
+    """A row for each round with everything stored about it, the conversation aside."""
+    columns = (
+        "team_id team_name round_number score final_submission exit_reason started_at ended_at submitted_at"
+        " should_continue confidence reasoning submission_format submission"
+    )
+    return Table.of(name, rounds, columns)
+
+
+def metrics_table(name: str, rounds: Sequence[RoundRecord]) -> Table:
+    rows = (
+        (record.team_id, record.team_name, record.round_number, metric.name, metric.score, metric.comment)
+        for record in rounds
+        for metric in record.metrics
+    )
+    return Table(name, ("team_id", "team_name", "round_number", "metric", "score", "comment"), rows)

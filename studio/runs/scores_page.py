@@ -1,4 +1,7 @@
-"""How the scores of a workspace spread: over all of them, by team, and from run to run."""
+"""The page of a workspace's scores: how they spread over all, by team, and from run to run.
+
+Used by the view of scores.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -76,17 +79,20 @@ def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | N
 
 def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
     teams = store.across.teams(order="executions", limit=MOST_GROUPS)
-    found = store.across.spreads("team", [team.team_id for team in teams], of=of)
-    return tuple(ScoreGroup(team.team_id, team.name or "–", found.get(team.team_id, _NONE)) for team in teams)
+    spreads = store.across.spreads("team", [team.team_id for team in teams], of=of)
+    return tuple(
+        ScoreGroup(team.team_id, team.name or "–", spreads.get(team.team_id, _NONE)) for team in teams
+    )
 
 
 def _by_run(
     store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime
 ) -> tuple[ScoreGroup, ...]:
     runs = store.executions(team=team_id, limit=MOST_GROUPS, now=now)
-    found = store.across.spreads("execution", [run.execution_id for run in runs], of=of, team_id=team_id)
+    spreads = store.across.spreads("execution", [run.execution_id for run in runs], of=of, team_id=team_id)
     return tuple(
-        ScoreGroup(run.execution_id, _run_name(run), found.get(run.execution_id, _NONE), run) for run in runs
+        ScoreGroup(run.execution_id, _run_name(run), spreads.get(run.execution_id, _NONE), run)
+        for run in runs
     )
 
 
@@ -123,9 +129,11 @@ def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
         across=_across(of),
     )
     # With all its values each row has its dots; of some, boxes alone say more.
-    if all(len(each.scores.values) == each.scores.count for each in groups):
-        return strip_chart("groups-chart", [Group(each.name, each.scores.values) for each in groups], words)
-    return box_chart("groups-chart", [Box(each.name, each.scores) for each in groups], words)
+    if all(len(group.scores.values) == group.scores.count for group in groups):
+        return strip_chart(
+            "groups-chart", [Group(group.name, group.scores.values) for group in groups], words
+        )
+    return box_chart("groups-chart", [Box(group.name, group.scores) for group in groups], words)
 
 
 def _across(of: ScoresOf) -> str:
@@ -137,38 +145,12 @@ def _across(of: ScoresOf) -> str:
 
 def tables(scores: Scores, by: str) -> dict[str, Callable[[], Table]]:
     """The tables of the page by name."""
-    return {"bins": lambda: _bins_table(scores), "groups": lambda: _groups_table(scores, by)}
-
-
-def _bins_table(scores: Scores) -> Table:
-    rows = ((each.low, each.high, each.count) for each in scores.whole.bins)
-    return Table("score-distribution", ("from", "below", "scores"), rows)
-
-
-def _groups_table(scores: Scores, by: str) -> Table:
-    columns = (
-        "execution_id" if by == "runs" else "team_id",
-        "name",
-        "scores",
-        "minimum",
-        "lower_quartile",
-        "median",
-        "upper_quartile",
-        "maximum",
-        "mean",
+    of = "run" if by == "runs" else "team"
+    columns = f"{'execution' if of == 'run' else of}_id=key name scores=scores.count " + " ".join(
+        f"{figure}=scores.{figure}"
+        for figure in ("minimum", "lower_quartile", "median", "upper_quartile", "maximum", "mean")
     )
-    rows = (
-        (
-            group.key,
-            group.name,
-            group.scores.count,
-            group.scores.minimum,
-            group.scores.lower_quartile,
-            group.scores.median,
-            group.scores.upper_quartile,
-            group.scores.maximum,
-            group.scores.mean,
-        )
-        for group in scores.groups
-    )
-    return Table(f"scores-by-{'run' if by == 'runs' else 'team'}", columns, rows)
+    return {
+        "bins": lambda: Table.of("score-distribution", scores.whole.bins, "from=low below=high scores=count"),
+        "groups": lambda: Table.of(f"scores-by-{of}", scores.groups, columns),
+    }

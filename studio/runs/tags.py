@@ -5,7 +5,7 @@ from datetime import timedelta
 from django import template
 from django.utils.translation import gettext as _
 
-from studio.runs.lists import length_of
+from studio.runs.reading import length_of
 
 register = template.Library()
 

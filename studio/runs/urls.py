@@ -1,34 +1,34 @@
-"""Addresses of runs."""
+"""Addresses of pages of runs, rounds, teams and scores."""
 
 from django.urls import path
 
-from studio.runs import compare_views, round_views, score_views, team_views, views
+from studio.runs import across_views, views
 
 urlpatterns = [
-    path("workspaces/<word:slug>/teams/", team_views.team_list, name="team-list"),
-    path("workspaces/<word:slug>/teams/<stored:team>/", team_views.team_detail, name="team-detail"),
-    path("workspaces/<word:slug>/scores/", score_views.workspace_scores, name="workspace-scores"),
-    path("workspaces/<word:slug>/runs/compare/", compare_views.run_compare_pick, name="run-compare-pick"),
+    path("workspaces/<word:slug>/teams/", across_views.team_list, name="team-list"),
+    path("workspaces/<word:slug>/teams/<stored:team>/", across_views.team_detail, name="team-detail"),
+    path("workspaces/<word:slug>/scores/", across_views.workspace_scores, name="workspace-scores"),
+    path("workspaces/<word:slug>/runs/compare/", across_views.run_compare_pick, name="run-compare-pick"),
     path(
         "workspaces/<word:slug>/runs/<stored:first>...<stored:second>/",
-        compare_views.run_compare,
+        across_views.run_compare,
         name="run-compare",
     ),
     path(
         "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/",
-        round_views.run_round,
+        views.run_round,
         name="run-round",
     ),
     path(
         "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/prompt.txt",
-        round_views.run_round_text,
+        views.run_round_text,
         {"kind": "prompt"},
         name="run-round-prompt",
     ),
     path(
         "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>"
         "/submission.md",
-        round_views.run_round_text,
+        views.run_round_text,
         {"kind": "submission"},
         name="run-round-submission",
     ),

@@ -1,35 +1,30 @@
-"""Runs: lists of executions, one of them as it goes, and one team in it."""
+"""Views of runs: lists of executions, one of them as it goes, a team in it, and a team's round."""
 
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import reswap
 
 from studio.models import Workspace
-from studio.results.attribution_page import attribution_of
-from studio.runs.forms import STATES, RunForm, RunSearchForm, RunTeamForm
-from studio.runs.lists import RunFilter, by_latest_write, newest_runs, read_runs
-from studio.runs.problems import reading
-from studio.runs.run_page import OrderName, elapsed, read_run
-from studio.runs.run_team_page import read_run_team
-from studio.runs.tables import (
-    executions_table,
-    metrics_table,
-    progress_table,
-    ranking_table,
-    rounds_table,
-    scores_table,
-)
+from studio.results.attribution_page import attribution_of, round_attribution_of
+from studio.results.replay.choice import drafted_set
+from studio.results.replay.round_page import difference
+from studio.runs.forms import STATES, RoundForm, RunForm, RunSearchForm, RunTeamForm
+from studio.runs.reading import RunFilter, by_latest_write, newest_runs, opened_store, read_runs
+from studio.runs.round_page import read_round, read_run_team, team_tables
+from studio.runs.run_page import OrderName, elapsed, executions_table, metrics_table, read_run, run_tables
 from studio.shell.downloads import MOST_ROWS, Table, download
 from studio.shell.live import is_poll, live_parts, take_marks
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import valid_or_refuse
+from studio.shell.requests import person_of, valid_or_refuse
 
 RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
@@ -91,7 +86,7 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
 
     if (file := download(request, {"runs": everything})) is not None:
         return file
-    context["runs"] = read(RUNS_PER_PAGE, page=form["page"] or 1)
+    context["runs"] = read(RUNS_PER_PAGE, page=form["page"])
     if target == "runs":
         return _list_part(request, "runs/_list.html", context, known)
     return render(request, "runs/workspace.html", context)
@@ -113,19 +108,9 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
     known = take_marks(request)
     order: OrderName = valid_or_refuse(RunForm(request.GET)).cleaned_data["order"] or "mixseek"
     now = timezone.now()
-    with reading(workspace) as store:
+    with opened_store(workspace) as store:
         run = read_run(store, execution, order, now)
-        if run is None:
-            raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
-        name = f"run-{execution[:8]}"
-        tables = {
-            "ranking": lambda: ranking_table(run),
-            "scores": lambda: scores_table(run),
-            "progress": lambda: progress_table(run),
-            "rounds": lambda: rounds_table(f"{name}-rounds", store.rounds(execution)),
-            "metrics": lambda: metrics_table(f"{name}-metrics", store.rounds(execution)),
-        }
-        if (file := download(request, tables)) is not None:
+        if (file := download(request, run_tables(run, store))) is not None:
             return file
     context = {
         "workspace": workspace,
@@ -148,25 +133,70 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
 def run_team(request: HttpRequest, slug: str, execution: str, team: str) -> HttpResponseBase:
     """Each round of one team: score and metrics, submission, judgment."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    form = valid_or_refuse(RunTeamForm(request.GET)).cleaned_data
-    with reading(workspace) as store:
-        page = read_run_team(
-            store, execution, team, page=form["page"] or 1, raw=form["raw"], whole=form["whole"]
-        )
-        found = store.execution(execution)
-    name = f"run-{execution[:8]}-{team}"
-    tables = {
-        "rounds": lambda: rounds_table(f"{name}-rounds", page.records),
-        "metrics": lambda: metrics_table(f"{name}-metrics", page.records),
-    }
-    if (file := download(request, tables)) is not None:
+    wanted = valid_or_refuse(RunTeamForm(request.GET)).cleaned_data
+    with opened_store(workspace) as store:
+        page = read_run_team(store, execution, team, **wanted)
+        run = store.execution(execution)
+    if (file := download(request, team_tables(execution, page))) is not None:
         return file
     context = {
         "workspace": workspace,
         "execution_id": execution,
-        "execution": found,
+        "execution": run,
         "team": page,
-        "raw": form["raw"],
+        "raw": wanted["raw"],
         "paging": page.paging,
     }
     return render(request, "runs/team.html", context)
+
+
+@require_safe
+def run_round(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponseBase:
+    """What the team was sent, what it handed in, and how that was judged."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    raw = valid_or_refuse(RoundForm(request.GET)).cleaned_data["raw"]
+    person = person_of(request)
+    with opened_store(workspace) as store:
+        page = read_round(store, execution, team, number)
+        name = f"round-{execution[:8]}-{team}-{number}"
+        if (file := download(request, {"metrics": lambda: metrics_table(name, [page.record])})) is not None:
+            return file
+        attribution = round_attribution_of(workspace, execution, team, number)
+        context = {
+            "workspace": workspace,
+            "execution": execution,
+            "team": team,
+            "round": page,
+            "raw": raw,
+            "attribution": attribution,
+            "draft_of": drafted_set(attribution.version, person),
+        }
+        nearest = attribution.version if attribution.state in ("edited", "unlike") else None
+        if nearest is not None:
+            context["difference"] = difference(store, workspace, page.record, nearest, owner=str(person.pk))
+    return render(request, "rounds/detail.html", context)
+
+
+@require_safe
+def run_round_text(
+    request: HttpRequest,
+    slug: str,
+    execution: str,
+    team: str,
+    number: int,
+    kind: Literal["prompt", "submission"],
+) -> HttpResponse:
+    """The prompt or the submission to the byte, as a file."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    with opened_store(workspace) as store:
+        page = read_round(store, execution, team, number)
+    text = page.prompt if kind == "prompt" else page.submission
+    if text is None:
+        raise RequestRefused(404, page.not_delivered or _("Nothing was handed in in this round."))
+    # Plain text for every browser: what a model wrote must not become a page of this site.
+    answer = HttpResponse(text.text.encode(errors="replace"), content_type="text/plain; charset=utf-8")
+    ending = "txt" if kind == "prompt" else "md"
+    name = f"{kind}-{slugify(team, allow_unicode=True) or 'team'}-{number}.{ending}"
+    disposition = content_disposition_header(as_attachment=True, filename=name)
+    answer.headers["Content-Disposition"] = disposition or "attachment"
+    return answer

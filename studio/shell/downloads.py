@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from operator import attrgetter
 
 from django import forms
 from django.http import HttpRequest, StreamingHttpResponse
@@ -43,6 +44,14 @@ class Table:
     rows: Iterable[Sequence[Cell]]
     is_cut: bool = False
     """There are more rows than these, the first ``MOST_ROWS``."""
+
+    @classmethod
+    def of(cls, name: str, objects: Iterable[object], columns: str, *, is_cut: bool = False) -> "Table":
+        """A row for each object; columns are attributes, or ``column=attribute`` where names differ."""
+        pairs = [column.partition("=") for column in columns.split()]
+        cells = [attrgetter(attribute or column) for column, _sign, attribute in pairs]
+        rows = ([cell(each) for cell in cells] for each in objects)
+        return cls(name, [column for column, *_rest in pairs], rows, is_cut)
 
 
 class DownloadForm(forms.Form):

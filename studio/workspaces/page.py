@@ -11,7 +11,7 @@ from builder.leaderboard import DATABASE_NAME
 from builder.problems import Problem
 from studio.models import Export, Workspace
 from studio.prompts.models import Holds
-from studio.runs.lists import Runs, read_runs
+from studio.runs.reading import Runs, read_runs
 from studio.shell.language import reader_language
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of

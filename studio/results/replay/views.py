@@ -21,7 +21,7 @@ from studio.results.replay.round_page import headings, read_played, replayed, te
 from studio.results.replay.run_page import replays_of
 from studio.results.replay.typed_tasks import keep_task, typed_task
 from studio.results.suggestions.round_context_forms import TaskForm
-from studio.runs.problems import reading
+from studio.runs.reading import opened_store
 from studio.runs.round_page import read_round
 from studio.shell.downloads import download
 from studio.shell.jail import status_of
@@ -50,17 +50,14 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
         "kinds": KINDS,
         "view": clean,
     }
-    with reading(workspace) as store:
-        found = read_round(store, execution, team, number)
-        if found is None:
-            raise RequestRefused(404, _("The team has no such round in this run."))
-        page["round"] = found
+    with opened_store(workspace) as store:
+        page["round"] = stored = read_round(store, execution, team, number)
         likely = (*attribution.versions, *attribution.run.versions)
         task = typed_task(request, workspace, execution)
         try:
             certain = bool(attribution.versions)
             played = read_played(
-                store, workspace, found.record, likely, is_certain=certain, task=task, owner=owner
+                store, workspace, stored.record, likely, is_certain=certain, task=task, owner=owner
             )
         except TaskUnknown as error:
             return render(request, "replay/round.html", page | _asked(request, error))
@@ -97,7 +94,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
         "attribution": attribution,
         "choice": choice,
     }
-    with reading(workspace) as store:
+    with opened_store(workspace) as store:
         page["run"] = store.execution(execution)
         if page["run"] is None:
             raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution})

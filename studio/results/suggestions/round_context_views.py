@@ -19,11 +19,9 @@ from studio.models import SampleContext, Workspace
 from studio.results.replay.rebuilt import Place, Replay, candidates, rebuild_round
 from studio.results.suggestions.round_context_forms import PickRoundForm, RoundContextForm, TaskForm
 from studio.results.suggestions.round_contexts import document_of, proposed_description, proposed_name
-from studio.runs.lists import RunFilter, read_runs
-from studio.runs.problems import reading
+from studio.runs.reading import RunFilter, opened_store, read_runs
 from studio.runs.round_board import read_board
-from studio.runs.round_page import Round, read_round
-from studio.shell.refusal import RequestRefused
+from studio.runs.round_page import read_round
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 from studio.workspaces.state import state_of
 
@@ -46,8 +44,8 @@ def run_round_context(
         "team": team,
         "task_form": task_form,
     }
-    with reading(workspace) as store:
-        page["round"] = found = _round(store, execution, team, number)
+    with opened_store(workspace) as store:
+        page["round"] = played = read_round(store, execution, team, number)
         try:
             replay = _replay(request, workspace, store, Place(execution, team, number), task)
         except TaskUnknown as error:
@@ -55,7 +53,7 @@ def run_round_context(
         except ContextError as error:
             return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
     page |= {"replay": replay, "task": task}
-    form = _form(request, workspace, replay, found)
+    form = _form(request, workspace, replay, played.record.submission)
     if form.is_bound and form.is_valid():
         try:
             saved = SampleContext.objects.make(form.values, at=timezone.now())
@@ -66,13 +64,6 @@ def run_round_context(
     form.focus_first_problem()
     status = 422 if form.is_bound else 200
     return render(request, "rounds/context.html", page | {"form": form}, status=status)
-
-
-def _round(store: AggregationStore, execution: str, team: str, number: int) -> Round:
-    found = read_round(store, execution, team, number)
-    if found is None:
-        raise RequestRefused(404, _("The team has no such round in this run."))
-    return found
 
 
 def _replay(
@@ -103,7 +94,9 @@ def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderErro
     return render(request, "rounds/context.html", page | {"unknown_task": error}, status=status)
 
 
-def _form(request: HttpRequest, workspace: Workspace, replay: Replay, found: Round) -> RoundContextForm:
+def _form(
+    request: HttpRequest, workspace: Workspace, replay: Replay, submission: str | None
+) -> RoundContextForm:
     wanted = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data["set"]
     told = replay.context
     initial = {
@@ -111,7 +104,7 @@ def _form(request: HttpRequest, workspace: Workspace, replay: Replay, found: Rou
         "description": proposed_description(workspace, told.execution_id),
         "prompt_set": "" if wanted == SHARED else wanted,
     }
-    document = document_of(told, found.record.submission)
+    document = document_of(told, submission)
     saving = request.method == "POST" and request.POST.get("do") != "look"
     return RoundContextForm(request.POST.dict() if saving else None, initial, document)
 
@@ -136,7 +129,7 @@ def context_from_run(request: HttpRequest) -> HttpResponse:
     if chosen is not None:
         now = timezone.now()
         if "execution" in request.GET:
-            with reading(chosen) as store:
+            with opened_store(chosen) as store:
                 page["board"] = read_board(store, wanted["execution"], now)
         else:
             runs = read_runs(chosen, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])

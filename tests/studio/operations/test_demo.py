@@ -17,7 +17,7 @@ from studio.contexts.samples import SAMPLES
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.operations.demo import load_demo
 from studio.prompts.texts import Templates
-from studio.runs.lists import by_latest_write
+from studio.runs.reading import by_latest_write
 from studio.workspaces.state import states_of
 from tests.studio.clock import NOW
 

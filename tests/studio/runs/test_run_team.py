@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from builder.leaderboard.writer import RoundKey, SimulatedDatabase
 from studio.models import Workspace
-from studio.runs.run_team_page import SHOWN_CHARACTERS
+from studio.runs.round_page import SHOWN_CHARACTERS
 from studio.workspaces.stores import store_of
 from tests.studio import odd_workspace as odd
 from tests.studio.clock import NOW

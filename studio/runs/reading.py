@@ -1,22 +1,78 @@
-"""Lists of runs, as their pages show them: a page of executions, how current it is, or why there is none."""
+"""Reading the databases of workspaces: the store for one page, and lists of executions.
+
+Used by every page about runs. What a store refuses becomes a page that says so, or a sentence in a list.
+"""
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+
+from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
 from builder.leaderboard import AggregationStore, Execution, ExecutionState, Freshness
 from studio.models import Workspace
 from studio.shell.language import reader_language
 from studio.shell.paging import Paging
-from studio.workspaces.stores import store_of
+from studio.shell.refusal import RequestRefused
+from studio.workspaces.stores import NotAllowed, store_of
 
 CURRENT_WITHIN = 0.2
 """Seconds that a page waits for a fresh copy; a larger file is shown as it was, and soon as it is."""
 
-_LONGEST = 1e10
+_LONGEST_SECONDS = 1e10
+
+
+@dataclass(frozen=True)
+class FirstCopy:
+    """The first copy of a database on its way; until it is there, nothing can be shown."""
+
+    done: int
+    total: int
+
+    @property
+    def percent(self) -> int:
+        return min(100, 100 * self.done // self.total) if self.total else 0
+
+
+class BeingCopied(RequestRefused):
+    """The first copy of a database is on its way: the page comes by itself when it is there."""
+
+    def __init__(self, error: CopyUnderWay) -> None:
+        language = reader_language()
+        super().__init__(503, error.text(language), error.advice(language))
+        self.copy = FirstCopy(error.done, error.total)
+
+    def page(self, request: HttpRequest) -> HttpResponse:
+        """202 with how far the copy is: the page asks again and becomes the one that was wanted."""
+        part = request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") != "main"
+        if request.method != "GET" or part:
+            return super().page(request)
+        return render(request, "runs/copying.html", {"copy": self.copy}, status=202)
+
+
+@contextmanager
+def opened_store(workspace: Workspace) -> Iterator[AggregationStore]:
+    """The workspace's store, as current as it can be without keeping anybody waiting.
+
+    Whatever the store refuses inside ends the request with a page that says so.
+    """
+    language = reader_language()
+    try:
+        store = store_of(workspace)
+        # A list of nothing is no problem, so it is up to the question to miss the database.
+        with suppress(DatabaseMissing):
+            store.refresh(wait=CURRENT_WITHIN)
+        yield store
+    except CopyUnderWay as error:
+        raise BeingCopied(error) from error
+    except LeaderboardError as error:
+        status = 404 if isinstance(error, UnknownRun | DatabaseMissing) else 503
+        status = 403 if isinstance(error, NotAllowed) else status
+        raise RequestRefused(status, error.text(language), error.advice(language)) from error
 
 
 @dataclass(frozen=True)
@@ -31,18 +87,6 @@ class RunFilter:
 
 
 EVERYTHING = RunFilter()
-
-
-@dataclass(frozen=True)
-class FirstCopy:
-    """The first copy of a database on its way; until it is there, nothing can be shown."""
-
-    done: int
-    total: int
-
-    @property
-    def percent(self) -> int:
-        return min(100, 100 * self.done // self.total) if self.total else 0
 
 
 @dataclass(frozen=True)
@@ -64,7 +108,7 @@ class Runs:
 
     @property
     def mark(self) -> str:
-        """Tells this list from another one; how old it is makes no difference."""
+        """The same for equal lists, however old they are."""
         told = (self.executions, self.paging, self.starting, self.first_copy, self.problem)
         return hashlib.sha256(repr(told).encode("utf-8", "replace")).hexdigest()[:12]
 
@@ -72,7 +116,7 @@ class Runs:
     def is_live(self) -> bool:
         """Whether the list will be another one in a moment."""
         return bool(
-            self.first_copy or self.starting or any(each.state == "running" for each in self.executions)
+            self.first_copy or self.starting or any(run.state == "running" for run in self.executions)
         )
 
 
@@ -84,7 +128,7 @@ def newest_runs(
         with suppress(LeaderboardError):
             store_of(workspace).refresh()
     wait = CURRENT_WITHIN / max(len(workspaces), 1)
-    return [(each, read_runs(each, limit, now, wanted, wait=wait)) for each in workspaces]
+    return [(workspace, read_runs(workspace, limit, now, wanted, wait=wait)) for workspace in workspaces]
 
 
 def read_runs(
@@ -120,7 +164,7 @@ def _starting(store: AggregationStore, now: datetime) -> tuple[str, ...]:
     """Runs that the logs know and the database does not: the first row comes with the first answer."""
     try:
         alive = store.activity(now).running
-        return tuple(each for each in alive if find_execution(store, each, now) is None)
+        return tuple(run for run in alive if find_execution(store, run, now) is None)
     except LeaderboardError:
         return ()
 
@@ -135,7 +179,12 @@ def find_execution(store: AggregationStore, execution_id: str, now: datetime) ->
 
 def length_of(seconds: float | None) -> timedelta | None:
     """A stored number of seconds; ``None`` where it is no length of time."""
-    return timedelta(seconds=seconds) if seconds is not None and 0 <= seconds < _LONGEST else None
+    return timedelta(seconds=seconds) if seconds is not None and 0 <= seconds < _LONGEST_SECONDS else None
+
+
+def score_change(before: float | None, after: float | None) -> float | None:
+    """By how much a score is higher than another; ``None`` where one of them is missing."""
+    return None if before is None or after is None else after - before
 
 
 def by_latest_write(workspaces: Iterable[Workspace]) -> list[Workspace]:
