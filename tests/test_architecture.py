@@ -42,7 +42,6 @@ OPEN_TO_STUDIO = {
         "results.attribution",  # renders through the jail that it is given
         "contract.budget",
         "system.built_prompt",
-        "cache.minimums",
         "system.cache_report",
         "template.defaults",
         "template.dialect",
@@ -60,7 +59,7 @@ OPEN_TO_STUDIO = {
         "contract.round_history",
         "contract.round_prompt",
         "simulation",
-        "cache.stability",  # the shapes; templates are analysed by a job of the jail
+        "cache.cacheable_prefix",  # the shapes; templates are analysed by a job of the jail
         "results.statistics",
         "system.builder",  # with settings and front matters that the jail read
         "system.config",

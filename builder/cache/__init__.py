@@ -1,1 +1,1 @@
-"""What a provider's cache can keep: stable prefixes, tokens, lints, reports."""
+"""Cacheable prefixes: what a provider's cache can keep of a prompt, and what keeps it from more."""

@@ -1,12 +1,13 @@
-"""What in a template keeps a provider's cache from being used, and the template in a better order."""
+"""The lints of a template: what shortens its cacheable prefix, and the template in a better order. Called in
+the jail."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
+from builder.cache.cacheable_prefix import Level, LintCode, PrefixAnalysis
+from builder.cache.outline import Outline, Piece, outline
 from builder.cache.reordering import APPENDED, Segment, place_in, rank, reordered, segments
-from builder.cache.stability import DEFAULT_MODEL, Level, LintCode, Stability, against_minimum
-from builder.cache.stable_prefix import Outline, Piece, outline
 from builder.cache.volatility import CALL, ROUND, TASK
 from builder.errors import TemplateFailure
 from builder.problems import Problem, errors_in
@@ -24,53 +25,35 @@ def analyse(
     text: str,
     values: Mapping[str, str | int],
     dialect: Dialect,
-    *,
-    minimum_tokens: int | None = None,
-    model: str = DEFAULT_MODEL,
-) -> Stability:
-    """The stable beginnings of a template's prompt with these values, and its lints.
-
-    Raises ``TemplateFailure`` where there is no prompt. Text from a stranger is analysed in the jail.
-    """
-    found = analyse_uncounted(kind, text, values, dialect, minimum=minimum_tokens is not None)
-    return against_minimum(found, minimum_tokens, model)
-
-
-def analyse_uncounted(
-    kind: PromptKind,
-    text: str,
-    values: Mapping[str, str | int],
-    dialect: Dialect,
     max_chars: int = 1_000_000,
     *,
     minimum: bool = False,
-) -> Stability:
-    """``analyse`` without a vocabulary: where a ``minimum`` is asked for, ``against_minimum`` has to decide
-    about the C006."""
+) -> PrefixAnalysis:
+    """The cacheable prefixes of a template's prompt with these values, and its lints.
+
+    Nothing is counted here: with ``minimum`` there is a C006, about which ``against_minimum`` has to decide.
+    Raises ``TemplateFailure`` where there is no prompt.
+    """
     now = outline(kind, text, values, dialect, max_chars)
-    lints = _Lints(kind, text, values, dialect, max_chars, now)
-    found = sorted(lints.all(minimum), key=lambda lint: (lint.line, lint.code))
-    return Stability(now.prefixes, len(now.text.encode()), tuple(found))
+    lints = _Lints(kind, text, values, dialect, max_chars, now).all(minimum)
+    ordered = sorted(lints, key=lambda lint: (lint.line, lint.code))
+    return PrefixAnalysis(now.prefixes, len(now.text.encode()), tuple(ordered))
 
 
+@dataclass(eq=False)
 class _Lints:
-    def __init__(
-        self,
-        kind: PromptKind,
-        text: str,
-        values: Mapping[str, str | int],
-        dialect: Dialect,
-        max_chars: int,
-        now: Outline,
-    ) -> None:
-        self.kind = kind
-        self.text = text
-        self.values = values
-        self.dialect = dialect
-        self.max_chars = max_chars
-        self.now = now
-        self.pieces = now.pieces
-        self.total = len(now.text.encode())
+    """The lints of one template; ``now`` is its outline."""
+
+    kind: PromptKind
+    text: str
+    values: Mapping[str, str | int]
+    dialect: Dialect
+    max_chars: int
+    now: Outline
+
+    def __post_init__(self) -> None:
+        self.pieces = self.now.pieces
+        self.total = len(self.now.text.encode())
         # A new one for each analysis: what they remember is as large as the template.
         self._outline = cache(self._outline_of)
         self._suggestion = cache(self._suggestion_of)
@@ -78,9 +61,9 @@ class _Lints:
     def all(self, minimum: bool) -> Iterator[Problem]:
         if not any(piece.volatility >= ROUND for piece in self.pieces) and not minimum:
             return
-        for found in (self._call_first(), self._round_first(), self._history_late(), self._if_first()):
-            if found is not None:
-                yield found
+        for lint in (self._call_first(), self._round_first(), self._history_late(), self._if_first()):
+            if lint is not None:
+                yield lint
         yield from self._full_datetime()
         yield from self._unforeseeable()
         if minimum:
@@ -100,17 +83,17 @@ class _Lints:
                 behind = self._behind(index, CALL)
                 if not behind:
                     return None
-                found = self._order("C001", piece, 2, behind, name=piece.culprit)
+                lint = self._order("C001", piece, 2, behind, name=piece.culprit)
                 # Of a block, the line inside that ends the text of a round.
                 line = self.now.prefixes[2].culprit_line if piece.test is not None else None
-                return replace(found, line=line or piece.line)
+                return replace(lint, line=line or piece.line)
         return None
 
     def _round_first(self) -> Problem | None:
         for index, piece in enumerate(self.pieces):
             if piece.volatility != ROUND or piece.test == ROUND:
                 continue
-            later = next((each for each in self._after(index) if each.volatility == TASK), None)
+            later = next((other for other in self._after(index) if other.volatility == TASK), None)
             if later is None:
                 return None
             size = self._size(later)
@@ -118,10 +101,10 @@ class _Lints:
         return None
 
     def _history_late(self) -> Problem | None:
-        found = self.late_history()
-        if found is None:
+        late = self.late_history()
+        if late is None:
             return None
-        piece, later = found
+        piece, later = late
         params: dict[str, str | int] = {"name": piece.culprit, "later": APPENDED}
         # As good as the same in the next round: whatever stands before its end.
         better, gained = self._better(1, as_task=True)
@@ -131,7 +114,7 @@ class _Lints:
         """The round's value that stands first, and what only grows behind it."""
         for index, piece in enumerate(self.pieces):
             if rank(piece) == 3:
-                later = next((each for each in self._after(index) if rank(each) == 2), None)
+                later = next((other for other in self._after(index) if rank(other) == 2), None)
                 return None if later is None else (piece, later)
         return None
 
@@ -154,23 +137,23 @@ class _Lints:
         if they are more stable as a whole."""
         piece = self.pieces[index]
         own = place_in(self.parts, piece.line)
-        for each in self.pieces[index + 1 :]:
-            place = place_in(self.parts, each.line)
-            if each.line > piece.line and (place == own or self.parts[place].rank < rank(piece)):
-                yield each
+        for other in self.pieces[index + 1 :]:
+            place = place_in(self.parts, other.line)
+            if other.line > piece.line and (place == own or self.parts[place].rank < rank(piece)):
+                yield other
 
     def _behind(self, index: int, below: int) -> int:
         """The bytes behind a piece that change less often than ``below``, of whole lines."""
         piece = self.pieces[index]
         own = place_in(self.parts, piece.line)
-        size = sum(self._size(each) for each in self._after(index) if TASK <= each.volatility < below)
-        for number, each in enumerate(self.pieces[index + 1 :], start=index + 2):
-            if each.text is None:
+        size = sum(self._size(other) for other in self._after(index) if TASK <= other.volatility < below)
+        for number, other in enumerate(self.pieces[index + 1 :], start=index + 2):
+            if other.text is None:
                 continue
-            lines = each.text.split("\n")
+            lines = other.text.split("\n")
             last = len(lines) if number == len(self.pieces) else len(lines) - 1
             for offset in range(1, last):
-                place = place_in(self.parts, each.line + offset)
+                place = place_in(self.parts, other.line + offset)
                 stable = place == own or self.parts[place].rank < min(rank(piece), 2 if below == ROUND else 4)
                 if stable and any(sign.isalnum() for sign in lines[offset]):
                     size += len(lines[offset].encode()) + 1
@@ -187,7 +170,7 @@ class _Lints:
         first = self.now.whole[0]
         source = self.now.source
         name = next(
-            each for each in sorted(names(self.kind), key=len, reverse=True) if source.startswith(each, first)
+            name for name in sorted(names(self.kind), key=len, reverse=True) if source.startswith(name, first)
         )
         prefix = self.now.prefixes[2]
         behind = self.now.text[prefix.chars :]

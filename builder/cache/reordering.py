@@ -1,4 +1,5 @@
-"""A template's parts in another order: what stays the same first, what changes with every call last."""
+"""The reordering of a template's parts: what stays the same first, what changes with every call last. Used by
+``lints`` for its suggestions."""
 
 import re
 from bisect import bisect_right
@@ -6,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from builder.cache.stable_prefix import Piece
+from builder.cache.outline import Piece
 from builder.cache.volatility import CALL, ROUND
 
 APPENDED = "submission_history"
@@ -70,13 +71,13 @@ def segments(source: str, pieces: Sequence[Piece], *, sections: bool) -> list[Se
                 texts, silent = [], True
         texts = [*texts, line][:2]
         silent = silent and bool(_SILENT_LINE.match(line))
-    found = []
+    parts = []
     for start, end in zip(starts, [*starts[1:], len(lines) + 1], strict=True):
         text = "\n".join(lines[start - 1 : end - 1]) + ("\n" if end <= len(lines) else "")
         kept = text.rstrip()
-        found.append(Segment(start, kept, text[len(kept) :], silent=_is_silent(kept.split("\n"))))
-    _describe(found, pieces)
-    return found
+        parts.append(Segment(start, kept, text[len(kept) :], silent=_is_silent(kept.split("\n"))))
+    _describe(parts, pieces)
+    return parts
 
 
 def place_in(parts: Sequence[Segment], line: int) -> int:

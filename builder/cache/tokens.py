@@ -89,8 +89,8 @@ def encoding_for(model: str) -> Encoding | None:
 
 
 def _provider_length(name: str) -> int:
-    found = _PROVIDER.match(name)
-    return found.end() if found else 0
+    provider = _PROVIDER.match(name)
+    return provider.end() if provider else 0
 
 
 def count(text: str, model: str = "o200k_base") -> TokenCount:
@@ -183,9 +183,9 @@ def _bindings() -> ModuleType:
         return sys.modules["bpe_openai._bindings"]
     package = find_spec("bpe_openai")
     places = package.submodule_search_locations if package else None
-    found = PathFinder.find_spec("bpe_openai._bindings", places)
-    if found is None or found.loader is None:
+    spec = PathFinder.find_spec("bpe_openai._bindings", places)
+    if spec is None or spec.loader is None:
         raise ImportError("bpe-openai is not installed")
-    module = module_from_spec(found)
-    found.loader.exec_module(module)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
     return module

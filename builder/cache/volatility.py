@@ -1,4 +1,5 @@
-"""How often what a template prints changes: a class for every name and expression, from its tree alone."""
+"""The volatility of what a template prints: how often each name and expression changes, from its tree alone.
+Used by ``outline``."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -32,7 +33,9 @@ class Volatility:
         bindings: Bindings,
         others: Mapping[str, int] | None = None,
     ) -> None:
-        self.declared = {each.name: CLASSES[each.changes] for each in VARIABLES[kind]} | dict(others or {})
+        self.declared = {variable.name: CLASSES[variable.changes] for variable in VARIABLES[kind]} | dict(
+            others or {}
+        )
         self.bindings = bindings
         self._ever: Env = {}
         self._macros = dict.fromkeys(bindings.macros, LITERAL)
@@ -72,14 +75,14 @@ class Volatility:
 
     def culprits(self, node: nodes.Node, level: int, env: Env) -> list[str]:
         """The names in it that are above the level, in their order; of filters, those that are random."""
-        found = []
-        for each in [node, *descendants(node)]:
-            if isinstance(each, nodes.Name) and each.ctx == "load":
-                if self.of_name(each.name, env) > level:
-                    found.append(each.name)
-            elif isinstance(each, nodes.Filter) and each.name not in FILTERS:
-                found.append(each.name)
-        return found
+        names = []
+        for part in [node, *descendants(node)]:
+            if isinstance(part, nodes.Name) and part.ctx == "load":
+                if self.of_name(part.name, env) > level:
+                    names.append(part.name)
+            elif isinstance(part, nodes.Filter) and part.name not in FILTERS:
+                names.append(part.name)
+        return names
 
     # --- statements ----------------------------------------------------------------------
 
@@ -93,13 +96,13 @@ class Volatility:
             case nodes.Output():
                 return self.read(node, env)
             case nodes.Assign():
-                found = self.read(node.node, env)
-                self._bind(node.target, max(found, control), env)
-                return found
+                highest = self.read(node.node, env)
+                self._bind(node.target, max(highest, control), env)
+                return highest
             case nodes.AssignBlock():
-                found = max(self.read(node.filter, env), self._inside(node.body, env, {}, control))
-                self._bind(node.target, max(found, control), env)
-                return found
+                highest = max(self.read(node.filter, env), self._inside(node.body, env, {}, control))
+                self._bind(node.target, max(highest, control), env)
+                return highest
             case nodes.If():
                 return self._if(node, env, control)
             case nodes.For():
@@ -107,8 +110,8 @@ class Volatility:
             case nodes.With():
                 inner: Env = {}
                 values = [self.read(value, env) for value in node.values]
-                for target, found in zip(node.targets, values, strict=True):
-                    self._bind(target, max(found, control), inner)
+                for target, highest in zip(node.targets, values, strict=True):
+                    self._bind(target, max(highest, control), inner)
                 return max(*values, self._inside(node.body, env, inner, control), LITERAL, LITERAL)
             case nodes.FilterBlock():
                 return max(self.read(node.filter, env), self._inside(node.body, env, {}, control))
@@ -124,17 +127,17 @@ class Volatility:
                 return CALL  # include, import, extends and the like
 
     def _if(self, node: nodes.If, env: Env, control: int) -> int:
-        found = LITERAL
+        highest = LITERAL
         ends: list[Env] = []
         for test, body in [(node.test, node.body), *((other.test, other.body) for other in node.elif_)]:
-            found = max(found, self.read(test, env))
+            highest = max(highest, self.read(test, env))
             ends.append(end := dict(env))
-            control = max(control, found)
-            found = max(found, self.run(body, end, control))
+            control = max(control, highest)
+            highest = max(highest, self.run(body, end, control))
         ends.append(end := dict(env))
-        found = max(found, self.run(node.else_, end, control))
+        highest = max(highest, self.run(node.else_, end, control))
         self.join(env, ends)
-        return found
+        return highest
 
     def join(self, env: Env, ends: Sequence[Env]) -> None:
         """Where branches meet again, a name that one of them binds has the highest class of all."""
@@ -142,14 +145,14 @@ class Volatility:
             self._keep(name, max(self.of_name(name, end) for end in ends), env)
 
     def _for(self, node: nodes.For, env: Env, control: int) -> int:
-        found = self.read(node.iter, env)
+        highest = self.read(node.iter, env)
         start = dict(env)
         while True:
             inner = dict(start)
-            self._bind(node.target, max(found, control), inner)
+            self._bind(node.target, max(highest, control), inner)
             if node.test is not None:
-                found = max(found, self.read(node.test, inner))
-            decides = max(control, found)
+                highest = max(highest, self.read(node.test, inner))
+            decides = max(control, highest)
             self._bind(node.target, decides, inner)
             self._keep("loop", decides, inner)
             body = self.run(node.body, inner, decides)
@@ -159,30 +162,30 @@ class Volatility:
                 break
             start = later
         self._leave(inner, env)
-        return max(found, body, self._inside(node.else_, env, {}, max(control, found)))
+        return max(highest, body, self._inside(node.else_, env, {}, max(control, highest)))
 
     def _inside(self, body: Iterable[nodes.Node], env: Env, bound: Env, control: int) -> int:
         """A body whose bindings end with it, but for what it puts into namespaces."""
         inner = env | bound
-        found = self.run(body, inner, control)
+        highest = self.run(body, inner, control)
         self._leave(inner, env)
-        return found
+        return highest
 
     def _leave(self, inner: Env, env: Env) -> None:
         for name in self.bindings.namespaces:
             if name in inner:
                 self._keep(name, max(inner[name], env.get(name, LITERAL)), env)
 
-    def _bind(self, target: nodes.Node, found: int, env: Env) -> None:
+    def _bind(self, target: nodes.Node, highest: int, env: Env) -> None:
         for part in [target, *descendants(target)]:
             if isinstance(part, nodes.NSRef):
-                self._keep(part.name, max(found, self._own(part.name, env)), env)
+                self._keep(part.name, max(highest, self._own(part.name, env)), env)
         for name in names_in(target):
-            self._keep(name.name, found, env)
+            self._keep(name.name, highest, env)
 
-    def _keep(self, name: str, found: int, env: Env) -> None:
-        env[name] = found
-        self._ever[name] = max(found, self._ever.get(name, LITERAL))
+    def _keep(self, name: str, highest: int, env: Env) -> None:
+        env[name] = highest
+        self._ever[name] = max(highest, self._ever.get(name, LITERAL))
 
     def _parameters(self, node: nodes.Macro | nodes.CallBlock, env: Env, given: int) -> Env:
         bound: Env = {}
@@ -205,11 +208,11 @@ class Volatility:
             for reference in node.find_all(nodes.NSRef)
         }
         if changed:
-            highest = max(
+            late = max(
                 [self.read(node, {}) for node in parts if isinstance(node, nodes.Name | nodes.Filter)],
                 default=LITERAL,
             )
-            self._late = dict.fromkeys(changed, highest)
+            self._late = dict.fromkeys(changed, late)
         before = None
         while before != (self._ever, self._macros):
             before = dict(self._ever), dict(self._macros)
@@ -218,7 +221,7 @@ class Volatility:
             for name, definitions in self.bindings.macros.items():
                 for macro in definitions:
                     # Arguments count where it is called.
-                    found = self.run(macro.body, self._parameters(macro, {}, LITERAL))
+                    highest = self.run(macro.body, self._parameters(macro, {}, LITERAL))
                     defaults = [self.read(default, {}) for default in macro.defaults]
-                    self._macros[name] = max(self._macros[name], found, *defaults, LITERAL)
+                    self._macros[name] = max(self._macros[name], highest, *defaults, LITERAL)
             self._in_macro = False

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from builder import errors
-from builder.cache.stability import Stability, StablePrefix
+from builder.cache.cacheable_prefix import CacheablePrefix, PrefixAnalysis
 from builder.diff.three_way import Region, ThreeWay
 from builder.errors import BuilderError, JailError, LimitExceeded
 from builder.files.prompt_file import Place, PromptFile, UnknownKey
@@ -96,11 +96,11 @@ def landmarks_of(found: Any) -> Landmarks | None:
     return Landmarks(tuple(found["texts"]), found["begins"], found["ends"])
 
 
-def stability_of(found: dict[str, Any] | None) -> Stability | None:
+def prefix_analysis_of(found: dict[str, Any] | None) -> PrefixAnalysis | None:
     if found is None:
         return None
-    return Stability(
-        tuple(StablePrefix(**prefix) for prefix in found["prefixes"]),
+    return PrefixAnalysis(
+        tuple(CacheablePrefix(**prefix) for prefix in found["prefixes"]),
         found["total_bytes"],
         problems_of(found["lints"]),
     )

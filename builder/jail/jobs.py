@@ -12,7 +12,7 @@ from typing import Any
 
 from jinja2 import nodes
 
-from builder.cache.lints import analyse_uncounted
+from builder.cache.lints import analyse
 from builder.diff.three_way import compare_three
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.files import prompt_file
@@ -111,12 +111,12 @@ def _landmarks(args: Args) -> Any:
     return dataclasses.asdict(landmarks(args["text"], _dialect(*args["dialect"]))) if _passes(args) else None
 
 
-def _stability(args: Args) -> Any:
+def _cacheable_prefixes(args: Args) -> Any:
     if not _passes(args):
         return None
     kind, text, values, dialect = args["kind"], args["text"], args["variables"], _dialect(*args["dialect"])
-    found = analyse_uncounted(kind, text, values, dialect, args["output"], minimum=args.get("minimum", False))
-    return dataclasses.asdict(found)
+    analysis = analyse(kind, text, values, dialect, args["output"], minimum=args.get("minimum", False))
+    return dataclasses.asdict(analysis)
 
 
 def _passes(args: Args) -> bool:
@@ -163,7 +163,7 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "coverage": _coverage,
     "unused": _unused,
     "landmarks": _landmarks,
-    "stability": _stability,
+    "cacheable_prefixes": _cacheable_prefixes,
     "merge": _merge,
     "read": _read,
     "check_file": _check_file,
@@ -217,7 +217,7 @@ def warm_up() -> None:
                 "output": 100_000,
                 "digests": [],
             }
-            for job in ("examine", "match", "coverage", "unused", "landmarks", "stability"):
+            for job in ("examine", "match", "coverage", "unused", "landmarks", "cacheable_prefixes"):
                 answer(JOBS[job], args)
     made = answer(
         JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}

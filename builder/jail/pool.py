@@ -11,7 +11,7 @@ from typing import Any, Self
 # For their messages: errors and problems come from inside as codes.
 import builder.template.check
 import builder.template.render  # noqa: F401
-from builder.cache.stability import DEFAULT_MODEL, Stability, against_minimum
+from builder.cache.cacheable_prefix import DEFAULT_MODEL, PrefixAnalysis, against_minimum
 from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.files.orchestrator_file import NamedFile
@@ -96,7 +96,7 @@ class JailPool:
         except LimitExceeded as stop:
             return Examination((), None, stop)
 
-    def stability(
+    def cacheable_prefixes(
         self,
         kind: PromptKind,
         text: str,
@@ -107,12 +107,12 @@ class JailPool:
         model: str = DEFAULT_MODEL,
         owner: str | None = None,
         topic: str | None = None,
-    ) -> Stability | None:
+    ) -> PrefixAnalysis | None:
         """``builder.cache.lints.analyse``, isolated; None for a text that is refused or gives no prompt."""
-        request = self._render_request("stability", kind, text, values, dialect)
+        request = self._render_request("cacheable_prefixes", kind, text, values, dialect)
         request["minimum"] = minimum_tokens is not None
         try:
-            found = answers.stability_of(self._jobs.ask(request, owner, topic))
+            found = answers.prefix_analysis_of(self._jobs.ask(request, owner, topic))
         except (TemplateFailure, LimitExceeded):
             return None
         return None if found is None else against_minimum(found, minimum_tokens, model)

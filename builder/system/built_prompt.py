@@ -16,7 +16,7 @@ SEPARATOR = "\n\n"
 COUNTED_AS = "o200k_base"
 """The vocabulary that counts where no model is named."""
 
-Stability = Literal["static", "workspace", "session"]
+ChangesWith = Literal["static", "workspace", "session"]
 """What makes a section change: our own wording, an edit of the workspace's files, or the next session."""
 
 
@@ -41,7 +41,7 @@ class Section:
     id: SectionId
     number: int | None
     title: str
-    stability: Stability
+    stability: ChangesWith
     text: str = field(default="", repr=False)
     start_byte: int | None = None
     reason: Reason | None = None

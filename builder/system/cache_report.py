@@ -1,15 +1,40 @@
-"""Two builds of a system prompt: how much of the second a provider's cache would still hold."""
+"""The cache report: of two builds of a system prompt, how much of the second a provider's cache would still
+hold. Used by the comparison of system prompts and by ``python -m builder system``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from typing import Literal
 
-from builder.cache.common_prefix import common_prefix
-from builder.cache.minimums import CACHE_MINIMUMS, CacheMinimum
+from builder.cache.cacheable_prefix import common_prefix
 from builder.cache.tokens import TokenCount, count
 from builder.messages import Language, message, say
 from builder.system.built_prompt import BuiltPrompt, Section
+
+AS_OF = date(2026, 1, 31)
+"""When the figures below were last read in the vendors' documentation."""
+
+
+@dataclass(frozen=True)
+class CacheMinimum:
+    """A family of models; beyond ``tokens`` a provider may count in ``step`` tokens at a time."""
+
+    provider: str
+    models: str
+    tokens: int
+    step: int = 1
+    as_of: date = AS_OF
+
+
+CACHE_MINIMUMS = (
+    CacheMinimum("Anthropic", "Claude Opus 4.5, Haiku 4.5", 4_096),
+    CacheMinimum("Anthropic", "Claude Sonnet 4.5, Sonnet 4, Opus 4.1", 1_024),
+    CacheMinimum("Google", "Gemini 3 Pro, Gemini 2.5 Pro", 4_096),
+    CacheMinimum("Google", "Gemini 3 Flash, Gemini 2.5 Flash", 1_024),
+    CacheMinimum("OpenAI", "GPT-4o and later", 1_024, step=128),
+)
+"""From how many tokens on a provider keeps a prompt's prefix. A default: vendors change their figures."""
 
 CONTEXT = 40
 """Characters shown on both sides of the first difference."""

@@ -11,10 +11,10 @@ from builder.system.built_prompt import (
     COUNTED_AS,
     SEPARATOR,
     BuiltPrompt,
+    ChangesWith,
     Reason,
     Section,
     SkillUse,
-    Stability,
 )
 from builder.system.input import IN_MODE, SectionId, SystemPromptInput
 from builder.system.skills import SkillList, list_skills
@@ -61,7 +61,7 @@ class _Kind:
     id: SectionId
     number: int | None
     title: str
-    stability: Stability
+    stability: ChangesWith
     absent: str = ""
 
 

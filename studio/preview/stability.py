@@ -7,7 +7,7 @@ from datetime import timedelta
 from typing import Literal
 
 from builder.cache import tokens
-from builder.cache.stability import DEFAULT_MODEL, Stability, StablePrefix, observed_prefix
+from builder.cache.cacheable_prefix import DEFAULT_MODEL, CacheablePrefix, PrefixAnalysis, shared_prefix
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Section
 from builder.problems import Problem
@@ -33,7 +33,7 @@ Name = Literal["task", "round"]
 LEVELS: Mapping[Name, Literal[1, 2]] = {"task": 1, "round": 2}
 """What has to be equal, and the classes of variables that are equal then."""
 
-_kept: SizedCache[Stability] = SizedCache(MOST_CHARACTERS)
+_kept: SizedCache[PrefixAnalysis] = SizedCache(MOST_CHARACTERS)
 
 
 class _Share:
@@ -153,7 +153,7 @@ def guaranteed(
     key = (kind, text, dialect, minimum, counter, *values.values())
     found = _kept.get(key)
     if found is None:
-        found = pool().stability(
+        found = pool().cacheable_prefixes(
             kind, text, values, dialect, minimum_tokens=minimum, model=counter, owner=owner
         )
         if found is None:
@@ -166,8 +166,8 @@ def guaranteed(
     )
 
 
-def _prefix(name: Name, level: Literal[1, 2], found: Stability, template: str, counter: str) -> Prefix:
-    prefix: StablePrefix = found.prefix(level)
+def _prefix(name: Name, level: Literal[1, 2], found: PrefixAnalysis, template: str, counter: str) -> Prefix:
+    prefix: CacheablePrefix = found.prefix(level)
     return Prefix(
         name,
         prefix.bytes,
@@ -193,7 +193,7 @@ def _observed(
     one, two = (examine(kind, text, each, dialect, owner=owner).text for each in values)
     if one is None or two is None:
         return None
-    characters, size = observed_prefix(one, two)
+    characters, size = shared_prefix(one, two)
     shown = one if number == first else two
     counted = tokens.recount(one[:characters], _counter(prompt_set))
     return Observed(first, second, size, len(shown.encode("utf-8", "surrogatepass")), counted)
@@ -214,7 +214,7 @@ def _counter(prompt_set: PromptSet) -> str:
     return prompt_set.language_model.name if prompt_set.language_model else DEFAULT_MODEL
 
 
-def _size(text: str, values: Values, found: Stability) -> int:
+def _size(text: str, values: Values, found: PrefixAnalysis) -> int:
     made = sum(each.chars for each in found.prefixes)
     suggested = sum(len(each.replacement or "") for each in found.lints)
     return len(text) + made + suggested + sum(len(str(value)) for value in values.values())

@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 from django.utils import formats, timezone
 from django.utils.translation import gettext as _
 
-from builder.cache.minimums import CACHE_MINIMUMS, CacheMinimum
 from builder.system.built_prompt import BuiltPrompt
-from builder.system.cache_report import CONTEXT, CacheReport
+from builder.system.cache_report import CACHE_MINIMUMS, CONTEXT, CacheMinimum, CacheReport
 from builder.system.input import MODES, PromptMode
 from studio.compare.versions import TextDiff, text_diff
 from studio.models import LanguageModel, SystemBuild, Workspace

@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from builder.system.builder import SkillCost
-from builder.system.built_prompt import SEPARATOR, BuiltPrompt, FileUse, Section, SkillUse, Stability
+from builder.system.built_prompt import SEPARATOR, BuiltPrompt, ChangesWith, FileUse, Section, SkillUse
 from builder.system.input import MODES, PromptMode
 from studio.models import PromptSet, SystemBuild, Workspace
 from studio.prompts.models import Holds
@@ -86,7 +86,7 @@ class SectionRow:
 
     @property
     def stability(self) -> str:
-        words: dict[Stability, str] = {
+        words: dict[ChangesWith, str] = {
             "static": _("static"),
             "workspace": _("workspace"),
             "session": _("session"),
@@ -136,9 +136,9 @@ class Sections:
         return patterns()
 
     @property
-    def stabilities(self) -> list[tuple[Stability, str]]:
+    def stabilities(self) -> list[tuple[ChangesWith, str]]:
         """The legend of the bar."""
-        known: tuple[Stability, ...] = ("static", "workspace", "session")
+        known: tuple[ChangesWith, ...] = ("static", "workspace", "session")
         return [(each, stability_title(each)) for each in known]
 
     @property
@@ -262,9 +262,9 @@ def mode_title(mode: PromptMode) -> str:
     return titles[mode]
 
 
-def stability_title(stability: Stability) -> str:
+def stability_title(stability: ChangesWith) -> str:
     """What makes a section change."""
-    titles: dict[Stability, str] = {
+    titles: dict[ChangesWith, str] = {
         "static": _("static: changes with the settings alone"),
         "workspace": _("workspace: changes with an edit of its files"),
         "session": _("session: changes with machine, model or session"),

@@ -2,8 +2,8 @@
 
 import pytest
 
+from builder.cache.cacheable_prefix import Level, PrefixAnalysis, against_minimum
 from builder.cache.lints import analyse
-from builder.cache.stability import Level, Stability
 from builder.jail import JailPool
 from builder.problems import Problem, errors_in
 from builder.template.check import check
@@ -52,20 +52,25 @@ IF_FIRST = """\
 """
 
 
+def counted(text: str, dialect: Dialect, minimum: int | None) -> PrefixAnalysis:
+    analysis = analyse("team", text, VALUES, dialect, minimum=minimum is not None)
+    return against_minimum(analysis, minimum)
+
+
 def lints(text: str, dialect: Dialect = MIXSEEK, minimum: int | None = None) -> dict[str, Problem]:
-    found = analyse("team", text, VALUES, dialect, minimum_tokens=minimum).lints
+    found = counted(text, dialect, minimum).lints
     assert len({lint.code for lint in found}) == len(found)
     assert [lint.line for lint in found] == sorted(lint.line for lint in found)
     return {lint.code: lint for lint in found}
 
 
-def stability(text: str, dialect: Dialect = MIXSEEK) -> Stability:
+def analysis(text: str, dialect: Dialect = MIXSEEK) -> PrefixAnalysis:
     return analyse("team", text, VALUES, dialect)
 
 
 def grown(text: str, suggestion: str | None, level: Level) -> int:
     assert suggestion is not None
-    return stability(suggestion).prefix(level).bytes - stability(text).prefix(level).bytes
+    return analysis(suggestion).prefix(level).bytes - analysis(text).prefix(level).bytes
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -239,6 +244,6 @@ def test_the_jail_gives_the_same_lints() -> None:
     with JailPool(size=1, spares=0, batch_size=1) as pool:
         for text in (CALL_FIRST, ROUND_FIRST, HISTORY_LATE, IF_FIRST):
             for minimum in (None, 1024):
-                assert pool.stability("team", text, VALUES, MIXSEEK, minimum_tokens=minimum) == analyse(
+                assert pool.cacheable_prefixes(
                     "team", text, VALUES, MIXSEEK, minimum_tokens=minimum
-                )
+                ) == counted(text, MIXSEEK, minimum)

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from builder.cache.common_prefix import common_prefix
-from builder.cache.minimums import CACHE_MINIMUMS, CacheMinimum
+from builder.cache.cacheable_prefix import common_prefix
 from builder.system.built_prompt import BuiltPrompt
-from builder.system.cache_report import CacheReport
+from builder.system.cache_report import CACHE_MINIMUMS, CacheMinimum, CacheReport
 from builder.system.input import BootstrapFile, Runtime, SystemPromptInput
 from builder.system.prompt import render_system_prompt
 

@@ -12,8 +12,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 
-from builder.cache.minimums import CACHE_MINIMUMS
 from builder.cache.tokens import encoding_for
+from builder.system.cache_report import CACHE_MINIMUMS
 from studio.models import LanguageModel
 from studio.prompts.language_models import AS_OF, SHIPPED, ListedModel, add_missing
 from tests.studio.clock import NOW

@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from builder.cache.minimums import CACHE_MINIMUMS
 from builder.system.built_prompt import BuiltPrompt
+from builder.system.cache_report import CACHE_MINIMUMS
 from studio.models import Label, LanguageModel, PromptSet, SystemBuild, Workspace
 from studio.prompts.models import Holds
 from studio.system.building import build_now

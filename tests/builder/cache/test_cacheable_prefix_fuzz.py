@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from builder.cache.stability import LEVELS
-from builder.cache.stable_prefix import outline
+from builder.cache.cacheable_prefix import LEVELS
+from builder.cache.outline import outline
 from builder.cache.volatility import CLASSES
 from builder.errors import TemplateFailure
 from builder.problems import errors_in

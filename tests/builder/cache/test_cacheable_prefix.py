@@ -2,8 +2,8 @@
 
 import pytest
 
+from builder.cache.cacheable_prefix import LEVELS, CacheablePrefix, PrefixAnalysis, shared_prefix
 from builder.cache.lints import analyse
-from builder.cache.stability import LEVELS, Stability, StablePrefix, observed_prefix
 from builder.errors import TemplateFailure
 from builder.jail import JailPool
 from builder.template.defaults import DEFAULT_TEMPLATES
@@ -18,7 +18,7 @@ VALUES = sample_values("team") | {
 }
 
 
-def found(text: str, kind: PromptKind = "team", dialect: Dialect = MIXSEEK) -> Stability:
+def found(text: str, kind: PromptKind = "team", dialect: Dialect = MIXSEEK) -> PrefixAnalysis:
     return analyse(kind, text, sample_values(kind) | VALUES, dialect)
 
 
@@ -180,54 +180,54 @@ def test_the_culprit_and_the_end_of_the_stable_source_are_named(
 @pytest.mark.parametrize("dialect", [CONTRACT, MIXSEEK])
 def test_default_templates_are_stable_up_to_the_time(kind: PromptKind, dialect: Dialect) -> None:
     values = sample_values(kind)
-    stability = analyse(kind, DEFAULT_TEMPLATES[kind], values, dialect)
+    analysis = analyse(kind, DEFAULT_TEMPLATES[kind], values, dialect)
     prompt = render(kind, DEFAULT_TEMPLATES[kind], values, dialect)
-    assert stability.total_bytes == len(prompt.encode())
-    assert stability.prefix(2).text + str(values["current_datetime"]) == prompt
-    assert stability.prefix(2).culprit == "current_datetime"
-    assert stability.prefix(0).culprit == "user_prompt"
+    assert analysis.total_bytes == len(prompt.encode())
+    assert analysis.prefix(2).text + str(values["current_datetime"]) == prompt
+    assert analysis.prefix(2).culprit == "current_datetime"
+    assert analysis.prefix(0).culprit == "user_prompt"
     for level in LEVELS:
-        prefix = stability.prefix(level)
+        prefix = analysis.prefix(level)
         assert prefix.level == level
         assert (prefix.chars, prefix.bytes) == (len(prefix.text), len(prefix.text.encode()))
 
 
 def test_submissions_change_with_the_round() -> None:
-    stability = analyse(
+    analysis = analyse(
         "evaluator", "{{ user_prompt }}|{{ submission }}|", {"user_prompt": "t", "submission": "s"}, MIXSEEK
     )
-    assert [prefix.text for prefix in stability.prefixes] == ["", "t|", "t|s|"]
+    assert [prefix.text for prefix in analysis.prefixes] == ["", "t|", "t|s|"]
 
 
 def test_names_that_nobody_declared_and_random_choices_end_every_level() -> None:
     assert [p.text for p in analyse("team", "a{{ x }}", {"x": 1}, MIXSEEK).prefixes] == ["a"] * 3
-    stability = analyse("team", "a{{ [1, 2]|random }}", {}, MIXSEEK)
-    assert [(p.text, p.culprit) for p in stability.prefixes] == [("a", "random")] * 3
+    analysis = analyse("team", "a{{ [1, 2]|random }}", {}, MIXSEEK)
+    assert [(p.text, p.culprit) for p in analysis.prefixes] == [("a", "random")] * 3
 
 
 @pytest.mark.parametrize("text", ["{% if %}", "{{ nothing }}", "{{ 1 // 0 }}", "{% include 'a' %}"])
-def test_a_template_that_fails_has_no_stability(text: str) -> None:
+def test_a_template_that_fails_has_no_analysis(text: str) -> None:
     with pytest.raises(TemplateFailure):
         found(text)
 
 
 def test_observed_prefix_is_cut_at_whole_characters() -> None:
-    assert observed_prefix("課題🏆a", "課題🏆b") == (3, 10)
-    assert observed_prefix("🏆", "🏅") == (0, 0)  # their first bytes are the same
-    assert observed_prefix("", "a") == (0, 0)
-    assert observed_prefix("ab", "ab") == (2, 2)
+    assert shared_prefix("課題🏆a", "課題🏆b") == (3, 10)
+    assert shared_prefix("🏆", "🏅") == (0, 0)  # their first bytes are the same
+    assert shared_prefix("", "a") == (0, 0)
+    assert shared_prefix("ab", "ab") == (2, 2)
 
 
 def test_the_jail_answers_as_the_builder_does() -> None:
     with JailPool(size=1, spares=0, batch_size=1) as pool:
         for kind in KINDS:
             values = sample_values(kind)
-            assert pool.stability(kind, DEFAULT_TEMPLATES[kind], values, CONTRACT) == analyse(
+            assert pool.cacheable_prefixes(kind, DEFAULT_TEMPLATES[kind], values, CONTRACT) == analyse(
                 kind, DEFAULT_TEMPLATES[kind], values, CONTRACT
             )
         for refused in ["{% if %}", "{{ nothing }}", "{{ 1 // 0 }}", "{{ ''.__class__ }}", ""]:
-            assert pool.stability("team", refused, VALUES, MIXSEEK, owner="a") is None
+            assert pool.cacheable_prefixes("team", refused, VALUES, MIXSEEK, owner="a") is None
 
 
 def test_nothing_ends_a_prompt_without_variables() -> None:
-    assert found("a").prefix(0) == StablePrefix(0, "a", 1, 1, 1, None, "")
+    assert found("a").prefix(0) == CacheablePrefix(0, "a", 1, 1, 1, None, "")

@@ -1,13 +1,11 @@
-"""How much of a prompt stays the same from call to call: what the analysis of a template finds.
+"""The cacheable prefix of a prompt: how much of it stays the same from call to call, and what cuts it short.
 
 Only shapes and words: templates are analysed by ``builder.cache.lints``, for a page inside the jail.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from builder.cache.common_prefix import common_prefix
 from builder.cache.tokens import recount
 from builder.messages import message
 from builder.problems import Problem
@@ -72,8 +70,9 @@ message(
 
 
 @dataclass(frozen=True)
-class StablePrefix:
-    """The text that every render begins with whose values up to the level are these."""
+class CacheablePrefix:
+    """The cacheable prefix of one level: the text that every render begins with whose values up to the level
+    are these."""
 
     level: Level
     text: str
@@ -87,38 +86,44 @@ class StablePrefix:
 
 
 @dataclass(frozen=True)
-class Stability:
-    """The stable beginnings of a prompt, one for each level, and what keeps them short."""
+class PrefixAnalysis:
+    """The cacheable prefixes of a prompt, one for each level, and what keeps them short."""
 
-    prefixes: tuple[StablePrefix, ...]
+    prefixes: tuple[CacheablePrefix, ...]
     total_bytes: int
     lints: tuple[Problem, ...] = ()
     """Habits that cost a cache, each with the whole template in a better order where there is one."""
 
-    def prefix(self, level: Level) -> StablePrefix:
+    def prefix(self, level: Level) -> CacheablePrefix:
         return self.prefixes[level]
 
 
-def observed_prefix(one: str, other: str) -> tuple[int, int]:
+def common_prefix(one: str, other: str) -> int:
+    """How many characters two texts have in common from the start; halving, since comparing is fast."""
+    same, differs = 0, min(len(one), len(other)) + 1
+    while differs - same > 1:
+        middle = (same + differs) // 2
+        if one[same:middle] == other[same:middle]:
+            same = middle
+        else:
+            differs = middle
+    return same
+
+
+def shared_prefix(one: str, other: str) -> tuple[int, int]:
     """How many characters two renders share from the start, and how many bytes these are."""
     chars = common_prefix(one, other)
     return chars, len(one[:chars].encode())
 
 
-def against_minimum(found: Stability, minimum_tokens: int | None, model: str = DEFAULT_MODEL) -> Stability:
+def against_minimum(
+    analysis: PrefixAnalysis, minimum_tokens: int | None, model: str = DEFAULT_MODEL
+) -> PrefixAnalysis:
     """The same with a C006 only where the text of a task is too short. Apart from the analysis, since
     the vocabularies are files, which nobody can open in a jail."""
-    if minimum_tokens is None:
-        return replace(found, lints=_without_minimum(found.lints))
-    tokens = recount(found.prefix(1).text, model).tokens
-    if tokens >= minimum_tokens:
-        return replace(found, lints=_without_minimum(found.lints))
+    tokens = 0 if minimum_tokens is None else recount(analysis.prefix(1).text, model).tokens
+    if minimum_tokens is None or tokens >= minimum_tokens:
+        return replace(analysis, lints=tuple(lint for lint in analysis.lints if lint.code != "C006"))
     params: dict[str, str | int] = {"tokens": tokens, "minimum": minimum_tokens}
-    return replace(
-        found,
-        lints=tuple(replace(lint, params=params) if lint.code == "C006" else lint for lint in found.lints),
-    )
-
-
-def _without_minimum(lints: Sequence[Problem]) -> tuple[Problem, ...]:
-    return tuple(lint for lint in lints if lint.code != "C006")
+    lints = (replace(lint, params=params) if lint.code == "C006" else lint for lint in analysis.lints)
+    return replace(analysis, lints=tuple(lints))

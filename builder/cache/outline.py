@@ -1,4 +1,5 @@
-"""The text that a template surely begins with, as long as the more stable of its variables are the same."""
+"""The outline of a template: its pieces with how often each changes, and the cacheable prefix of each level.
+Used by ``lints``, for a template and for its suggested orders."""
 
 import re
 from bisect import bisect_right
@@ -8,7 +9,7 @@ from dataclasses import dataclass
 from jinja2 import nodes
 from jinja2.lexer import newline_re
 
-from builder.cache.stability import LEVELS, Level, StablePrefix
+from builder.cache.cacheable_prefix import LEVELS, CacheablePrefix, Level
 from builder.cache.volatility import CALL, Env, Volatility
 from builder.errors import SYNTAX, TemplateSyntaxFailure
 from builder.problems import Problem
@@ -66,12 +67,12 @@ class _Stop:
 
 @dataclass(frozen=True)
 class Outline:
-    """What an analysis read: the text that was rendered, its stable beginnings, and the pieces in order."""
+    """What an analysis read: the text that was rendered, its cacheable prefixes, and the pieces in order."""
 
     source: str
     """The template with ``\\n`` for every end of line."""
     text: str
-    prefixes: tuple[StablePrefix, ...]
+    prefixes: tuple[CacheablePrefix, ...]
     pieces: tuple[Piece, ...]
     whole: tuple[int, ...] = ()
     """Where in the source a value that changes with every call is printed as it is."""
@@ -87,7 +88,7 @@ def outline(
     max_chars: int = 1_000_000,
     others: Mapping[str, int] | None = None,
 ) -> Outline:
-    """Render a template once, with a mark at each place where a level's beginning ends.
+    """Render a template once, with a mark at each place where a level's prefix ends.
 
     ``others`` are classes to take instead of those that the variables have. Raises ``TemplateFailure``.
     """
@@ -109,20 +110,20 @@ def outline(
     return Outline(source, output, tuple(prefixes), tuple(cut.pieces), whole, frozenset(bindings))
 
 
-def _prefix(level: Level, stable: str, stop: _Stop | None, template: str) -> StablePrefix:
+def _prefix(level: Level, stable: str, stop: _Stop | None, template: str) -> CacheablePrefix:
     size = len(stable.encode())
     if stop is None:
-        return StablePrefix(level, stable, size, len(stable), len(template), None, "")
+        return CacheablePrefix(level, stable, size, len(stable), len(template), None, "")
     end = _as_typed(stop.offset, template)
-    return StablePrefix(level, stable, size, len(stable), end, stop.line, stop.culprit)
+    return CacheablePrefix(level, stable, size, len(stable), end, stop.line, stop.culprit)
 
 
 def _as_typed(offset: int, text: str) -> int:
     """An offset among lines that end in ``\\n`` as one of the text as it was typed."""
     extra = 0
     if "\r\n" in text:
-        for count, found in enumerate(re.finditer("\r\n", text)):
-            if found.start() - count >= offset:
+        for count, end in enumerate(re.finditer("\r\n", text)):
+            if end.start() - count >= offset:
                 break
             extra = count + 1
     return offset + extra
@@ -139,7 +140,7 @@ class _Cut:
         self.stops: dict[Level, _Stop] = {}
         self.pieces: list[Piece] = []
         self._depth = 0
-        self._lines = [0, *(found.end() for found in re.finditer("\n", source))]
+        self._lines = [0, *(end.end() for end in re.finditer("\n", source))]
 
     def body(
         self,
@@ -157,12 +158,12 @@ class _Cut:
                 made += self._if(node, env, open_, control, outermost)
             else:
                 before = dict(env) if outermost else env
-                found = self.volatility.run([node], env, control)
+                highest = self.volatility.run([node], env, control)
                 silent = isinstance(node, _SILENT)
                 if outermost:
-                    self._note(node, 0 if silent else found, before)
+                    self._note(node, 0 if silent else highest, before)
                 if not silent:
-                    made += self._close(node, found, before, open_)
+                    made += self._close(node, highest, before, open_)
                 made.append(node)
         return made
 
@@ -171,10 +172,10 @@ class _Cut:
     ) -> Iterator[nodes.Node]:
         before: list[nodes.Expr] = []
         for piece in node.nodes:
-            found = self.volatility.read(piece, env)
+            highest = self.volatility.read(piece, env)
             if outermost:
-                self._note(piece, found, env)
-            if marks := self._close(piece, found, env, open_):
+                self._note(piece, highest, env)
+            if marks := self._close(piece, highest, env, open_):
                 yield nodes.Output(before, lineno=node.lineno, environment=self.environment)
                 yield from marks
                 before = []
@@ -187,14 +188,14 @@ class _Cut:
         tests = [node.test]
         if self._depth + len(node.elif_) > _DEEPEST:
             tests += [other.test for other in node.elif_]
-        test = max(self.volatility.read(each, env) for each in tests)
+        test = max(self.volatility.read(expression, env) for expression in tests)
         if outermost:
             self._note(node, self.volatility.run([node], dict(env), control), env)
         made = self._close(node, test, env, open_)
         if not open_ or len(tests) > 1:
             before = dict(env)
-            found = self.volatility.run([node], env, control)
-            return [*made, *self._close(node, found, before, open_), node]
+            highest = self.volatility.run([node], env, control)
+            return [*made, *self._close(node, highest, before, open_), node]
         otherwise = node.else_
         if node.elif_:
             # A second `if` inside of the else, where a mark can stand before it.
@@ -219,8 +220,8 @@ class _Cut:
     ) -> nodes.If:
         return nodes.If(node.test, body, elif_, else_, lineno=node.lineno, environment=self.environment)
 
-    def _close(self, node: nodes.Node, found: int, env: Env, open_: set[Level]) -> list[nodes.Node]:
-        closing = sorted(level for level in open_ if level < found)
+    def _close(self, node: nodes.Node, highest: int, env: Env, open_: set[Level]) -> list[nodes.Node]:
+        closing = sorted(level for level in open_ if level < highest)
         for level in closing:
             open_.remove(level)
             if level not in self.stops:
@@ -228,12 +229,12 @@ class _Cut:
                 self.stops[level] = _Stop(line, offset, self._construct(node, level, env))
         return [mark(level, self.dialect) for level in closing]
 
-    def _note(self, node: nodes.Node, found: int, env: Env) -> None:
+    def _note(self, node: nodes.Node, highest: int, env: Env) -> None:
         offset, line = self._place(node)
         if isinstance(node, nodes.TemplateData):
-            self.pieces.append(Piece(found, offset, line, text=node.data))
+            self.pieces.append(Piece(highest, offset, line, text=node.data))
             return
-        names = self.volatility.culprits(node, found - 1, env) if found else []
+        names = self.volatility.culprits(node, highest - 1, env) if highest else []
         test, tested = None, [""]
         if isinstance(node, nodes.If):
             test = self.volatility.read(node.test, env)
@@ -248,7 +249,7 @@ class _Cut:
                 reads.add(part.name)
         self.pieces.append(
             Piece(
-                found,
+                highest,
                 offset,
                 line,
                 frozenset(names),
