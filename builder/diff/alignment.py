@@ -1,4 +1,7 @@
-"""Which line of one text stands beside which line of another."""
+"""The alignment of two texts: which line of one stands beside which line of the other.
+
+Used by ``builder.diff.lines`` and ``builder.diff.three_way``.
+"""
 
 import re
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -7,6 +10,12 @@ from typing import NamedTuple
 
 from rapidfuzz.distance import Indel, Opcode
 
+from builder.errors import DiffTooLarge
+from builder.messages import message
+
+MAX_LINES = 25_000
+MAX_CHARS = 2_000_000
+"""Together these keep the worst pair of texts to about a second: pages compare in the web process."""
 _SMALL = 1_000_000
 """Lines × lines up to which leaving out what cannot match costs more than it saves."""
 _LEAST_ALIKE = 0.5
@@ -14,6 +23,21 @@ _MOST_PAIRINGS = 40_000
 """How many pairs of lines one comparison may weigh; beyond it, place decides."""
 _WEIGHED = 400
 """Characters of a long line that are looked at when two lines are weighed."""
+
+TOO_MANY_LINES = message(
+    "diff-too-many-lines",
+    "A text of {lines} lines is too long to compare: the limit is {limit} lines.",
+    "{lines}行のテキストは長すぎて比較できません。上限は{limit}行です。",
+    fix_en="Compare a shorter part of it, or use `diff` on the files.",
+    fix_ja="短い部分に分けて比較するか、ファイルに対して`diff`コマンドを使ってください。",
+)
+TOO_MANY_CHARS = message(
+    "diff-too-many-chars",
+    "A text of {chars} characters is too long to compare: the limit is {limit} characters.",
+    "{chars}文字のテキストは長すぎて比較できません。上限は{limit}文字です。",
+    fix_en="Compare a shorter part of it, or use `diff` on the files.",
+    fix_ja="短い部分に分けて比較するか、ファイルに対して`diff`コマンドを使ってください。",
+)
 
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 
@@ -37,10 +61,17 @@ class Gap(NamedTuple):
 
 def lines_of(text: str) -> list[str]:
     r"""The lines without their ``\n``. Nothing else ends a line: a prompt may hold a form feed, a lone
-    carriage return or U+2028, which ``splitlines`` would break at."""
+    carriage return or U+2028, which ``splitlines`` would break at.
+
+    Raises ``DiffTooLarge`` above ``MAX_LINES`` lines or ``MAX_CHARS`` characters.
+    """
+    if len(text) > MAX_CHARS:
+        raise DiffTooLarge(TOO_MANY_CHARS, chars=len(text), limit=MAX_CHARS)
     lines = text.split("\n")
     if not lines[-1]:
         lines.pop()
+    if len(lines) > MAX_LINES:
+        raise DiffTooLarge(TOO_MANY_LINES, lines=len(lines), limit=MAX_LINES)
     return lines
 
 

@@ -1,4 +1,6 @@
-"""Two texts → aligned rows for side by side, folds and counts. No HTML.
+"""The comparison of two texts line by line: aligned rows, folds and counts, without HTML.
+
+Used by ``python -m builder diff`` and by every page that shows a difference.
 
 >>> [tuple(segment) for segment in compare("現在1位です", "現在2位です").rows[0].right.segments]
 [('現在', False), ('2', True), ('位です', False)]
@@ -13,29 +15,9 @@ from typing import Literal, NamedTuple
 
 from builder.diff import alignment, sliding, words
 from builder.diff.alignment import Match
-from builder.errors import DiffTooLarge
-from builder.messages import message
 
-MAX_LINES = 25_000
-MAX_CHARS = 2_000_000
-"""Together these keep the worst pair of texts to about a second: pages compare in the web process."""
 MIN_FOLD = 3
 """A fold takes a line itself, so that hiding fewer lines saves nothing."""
-
-TOO_MANY_LINES = message(
-    "diff-too-many-lines",
-    "A text of {lines} lines is too long to compare: the limit is {limit} lines.",
-    "{lines}行のテキストは長すぎて比較できません。上限は{limit}行です。",
-    fix_en="Compare a shorter part of it, or use `diff` on the files.",
-    fix_ja="短い部分に分けて比較するか、ファイルに対して`diff`コマンドを使ってください。",
-)
-TOO_MANY_CHARS = message(
-    "diff-too-many-chars",
-    "A text of {chars} characters is too long to compare: the limit is {limit} characters.",
-    "{chars}文字のテキストは長すぎて比較できません。上限は{limit}文字です。",
-    fix_en="Compare a shorter part of it, or use `diff` on the files.",
-    fix_ja="短い部分に分けて比較するか、ファイルに対して`diff`コマンドを使ってください。",
-)
 
 Kind = Literal["equal", "changed", "added", "removed"]
 
@@ -71,10 +53,6 @@ class Line(NamedTuple):
         if at < len(self.text):
             found.append(Segment(self.text[at:], False))
         return tuple(found)
-
-    @property
-    def ending(self) -> str:
-        return "\n" if self.newline else ""
 
 
 class Row(NamedTuple):
@@ -176,6 +154,16 @@ class Diff:
         """Whether there is nothing to see (with ``ignore_whitespace``: but whitespace)."""
         return all(run.kind == "equal" for run in self.runs)
 
+    @property
+    def added(self) -> int:
+        """Lines of the right text that the left one does not have so."""
+        return self.counts.added + self.counts.changed
+
+    @property
+    def removed(self) -> int:
+        """Lines of the left text that the right one does not have so."""
+        return self.counts.removed + self.counts.changed
+
     @cached_property
     def rows(self) -> tuple[Row, ...]:
         return self.rows_between(0, len(self))
@@ -201,7 +189,7 @@ class Diff:
 
     def runs_between(self, start: int, stop: int) -> Iterator[Run]:
         """The runs of rows ``start`` to ``stop``, the first and last cut to fit."""
-        first_run = max(0, bisect_right(self.runs, start, key=_row) - 1)
+        first_run = max(0, bisect_right(self.runs, start, key=lambda run: run.row) - 1)
         # By place: a slice would copy all the rest for every section.
         for run in map(self.runs.__getitem__, range(first_run, len(self.runs))):
             if run.row >= stop:
@@ -278,14 +266,10 @@ class Diff:
         return found
 
 
-def _row(run: Run) -> int:
-    return run.row
-
-
 def compare(left: str, right: str, *, ignore_whitespace: bool = False) -> Diff:
     """Align two texts line by line with the fewest edits; ``ignore_whitespace`` as in ``diff -w``.
 
-    Raises ``DiffTooLarge`` above ``MAX_LINES`` lines or ``MAX_CHARS`` characters.
+    Raises ``DiffTooLarge`` as ``alignment.lines_of`` does.
     """
     left_side, right_side = _side(left), _side(right)
     left_keys, right_keys = (_keys(side, ignore_whitespace) for side in (left_side, right_side))
@@ -301,18 +285,14 @@ def compare(left: str, right: str, *, ignore_whitespace: bool = False) -> Diff:
     return Diff(left_side, right_side, tuple(runs), Counts(**sizes), ignore_whitespace)
 
 
-def checked(text: str) -> list[str]:
-    """The lines of a text that is short enough to compare."""
-    if len(text) > MAX_CHARS:
-        raise DiffTooLarge(TOO_MANY_CHARS, chars=len(text), limit=MAX_CHARS)
-    lines = alignment.lines_of(text)
-    if len(lines) > MAX_LINES:
-        raise DiffTooLarge(TOO_MANY_LINES, lines=len(lines), limit=MAX_LINES)
-    return lines
+def with_line_end(prompt: str) -> str:
+    """A rendered prompt, to be compared with another one. Rendering drops the last line's end; with it, a
+    last line that others follow in the other prompt is still the same line."""
+    return prompt + "\n"
 
 
 def _side(text: str) -> Side:
-    return Side(checked(text), text.endswith("\n") or not text)
+    return Side(alignment.lines_of(text), text.endswith("\n") or not text)
 
 
 def _keys(side: Side, ignore_whitespace: bool) -> list[Hashable]:

@@ -1,4 +1,7 @@
-"""Two people changed one text: what each did, what goes together, and where they disagree."""
+"""The three-way comparison: two people's changes of one text, merged where they do not disagree.
+
+Run in the jail for the editor's page on a draft that somebody else has changed meanwhile.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,7 +9,6 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from builder.diff import alignment
-from builder.diff.lines import checked
 from builder.diff.sliding import Side, slid
 
 RegionKind = Literal["unchanged", "mine", "theirs", "both", "conflict"]
@@ -64,15 +66,6 @@ class ThreeWay:
         ]
         return _joined(parts)
 
-    def with_markers(self, mine: str = "mine", theirs: str = "theirs") -> str:
-        """The merged text with both sides of each conflict between ``<<<<<<<`` and ``>>>>>>>``."""
-        return _joined(
-            f"<<<<<<< {mine}\n{_ended(region.mine)}=======\n{_ended(region.theirs)}>>>>>>> {theirs}\n"
-            if region.merged is None
-            else region.merged
-            for region in self.regions
-        )
-
 
 class _Edge(NamedTuple):
     """A line of the base that both sides still have, and where."""
@@ -117,7 +110,7 @@ def compare_three(base: str, mine: str, theirs: str) -> ThreeWay:
 
 
 def _lines(text: str) -> list[str]:
-    lines = [line + "\n" for line in checked(text)]
+    lines = [line + "\n" for line in alignment.lines_of(text)]
     if lines and not text.endswith("\n"):
         lines[-1] = lines[-1][:-1]
     return lines

@@ -1,4 +1,7 @@
-"""A comparison as the text that ``diff -u`` prints and ``patch`` applies."""
+"""The unified diff: a comparison as ``diff -u`` prints it and ``patch`` applies it.
+
+Used by ``python -m builder diff -u`` and the studio's downloads.
+"""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, groupby

@@ -1,4 +1,4 @@
-"""Which words of a changed line changed. Knows nothing of lines, files or pages."""
+"""The marks inside a changed line: which of its words changed. Used by ``builder.diff.lines``."""
 
 import re
 import unicodedata

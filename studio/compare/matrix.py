@@ -13,7 +13,7 @@ from typing import Literal
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.contract.round_history import DEFAULT_MODEL
-from builder.diff.lines import compare
+from builder.diff.lines import compare, with_line_end
 from builder.errors import BuilderError, DiffTooLarge, JailUnavailable, LimitExceeded
 from builder.jail import Examination
 from builder.jail.refusals import BUSY
@@ -295,8 +295,7 @@ def _lines(old: str, new: str) -> tuple[int | None, int | None]:
     if len(old) + len(new) > MOST_COMPARED or old.count("\n") + new.count("\n") > MOST_LINES:
         return None, None
     try:
-        # Rendering drops the last line's end: with it, a line that others follow now is still the same.
-        counts = compare(old + "\n", new + "\n").counts
+        diff = compare(with_line_end(old), with_line_end(new))
     except DiffTooLarge:
         return None, None
-    return counts.added + counts.changed, counts.removed + counts.changed
+    return diff.added, diff.removed

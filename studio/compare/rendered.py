@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from builder.diff.lines import with_line_end
 from builder.errors import JailError, LimitExceeded
 from builder.jail import Examination
 from builder.template.dialect import Dialect
@@ -130,8 +131,7 @@ def prompt_diff(
     old, new = pair.examined(kind, at_round)
     text = None
     if old.text is not None and new.text is not None:
-        # Rendering drops the last line's end: with it, a line that others follow now is still the same.
-        text = view.compared(kind, old.text + "\n", new.text + "\n", most=most)
+        text = view.compared(kind, with_line_end(old.text), with_line_end(new.text), most=most)
     return PromptDiff(
         kind, True, text, _errors(kind, old), _errors(kind, new), before, met_limit=_met_limit(old, new)
     )

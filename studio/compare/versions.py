@@ -114,11 +114,11 @@ class TextDiff:
 
     @property
     def added(self) -> int:
-        return self.diff.counts.added + self.diff.counts.changed if self.diff else 0
+        return self.diff.added if self.diff else 0
 
     @property
     def removed(self) -> int:
-        return self.diff.counts.removed + self.diff.counts.changed if self.diff else 0
+        return self.diff.removed if self.diff else 0
 
     @property
     def changes(self) -> int:

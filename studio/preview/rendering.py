@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
-from builder.diff.lines import Diff, Section, compare
+from builder.diff.lines import Diff, Section, compare, with_line_end
 from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
 from builder.jail import Examination
 from builder.template.dialect import Dialect
@@ -48,11 +48,11 @@ class Change:
     @property
     def added(self) -> int:
         """Lines of the prompt that the saved version's does not have."""
-        return self.diff.counts.added + self.diff.counts.changed if self.diff else 0
+        return self.diff.added if self.diff else 0
 
     @property
     def removed(self) -> int:
-        return self.diff.counts.removed + self.diff.counts.changed if self.diff else 0
+        return self.diff.removed if self.diff else 0
 
     @property
     def sections(self) -> tuple[Section, ...]:
@@ -236,7 +236,6 @@ def compared(before: str | None, after: str) -> Diff | None:
     if before.count("\n") + after.count("\n") > MOST_LINES:
         return None
     try:
-        # Rendering drops the last line's end: with it, a line that others follow now is still the same.
-        return compare(before + "\n", after + "\n")
+        return compare(with_line_end(before), with_line_end(after))
     except DiffTooLarge:
         return None

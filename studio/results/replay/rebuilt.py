@@ -45,11 +45,11 @@ class Nearest:
     @property
     def added(self) -> int:
         """Lines that were sent and that the template does not give."""
-        return self.diff.counts.added + self.diff.counts.changed
+        return self.diff.added
 
     @property
     def removed(self) -> int:
-        return self.diff.counts.removed + self.diff.counts.changed
+        return self.diff.removed
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
+from builder.diff.lines import with_line_end
 from builder.errors import BuilderError, JailError, TaskUnknown, UnknownRound
 from builder.leaderboard import AggregationStore, RebuiltRound, RoundRecord
 from builder.results.attribution import rebuilt_for
@@ -190,8 +191,7 @@ def replayed(
         return replace(blank, findings=tuple(found))
     if sent is None:
         return replace(blank, text=examined.text)
-    # Rendering drops the last line's end: with it, a line that others follow now is still the same.
-    beside = view.compared(kind, sent + "\n", examined.text + "\n")
+    beside = view.compared(kind, with_line_end(sent), with_line_end(examined.text))
     return replace(blank, text=examined.text, comparison=beside)
 
 

@@ -275,7 +275,4 @@ def _cell(stored: StoredRound, text: str | None, failure: BuilderError | None) -
     diff = compared(sent, text)
     if diff is None:
         return Cell(stored.round_number, "changed", tokens_more=more)
-    counts = diff.counts
-    return Cell(
-        stored.round_number, "changed", counts.added + counts.changed, counts.removed + counts.changed, more
-    )
+    return Cell(stored.round_number, "changed", diff.added, diff.removed, more)

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from builder.diff import lines as diff_module
-from builder.diff.lines import Counts, Diff, Line, Row, compare
+from builder.diff.alignment import MAX_CHARS, MAX_LINES
+from builder.diff.lines import Counts, Diff, Line, Row, compare, with_line_end
 from builder.errors import DiffTooLarge
 
 LINE = st.sampled_from(
@@ -32,7 +32,7 @@ ANY_TEXT = TEXT | st.text(max_size=40) | st.text(st.sampled_from("ab\n \r"), max
 
 def side(rows: tuple[Row, ...], name: str) -> str:
     lines: list[Line | None] = [getattr(row, name) for row in rows]
-    return "".join(line.text + line.ending for line in lines if line is not None)
+    return "".join(ended(line) for line in lines if line is not None)
 
 
 def kinds(diff: Diff) -> list[str]:
@@ -58,6 +58,10 @@ def with_ends(text: str) -> list[str]:
     lines = [line + "\n" for line in text.split("\n")]
     lines[-1] = lines[-1][:-1]
     return lines if lines[-1] else lines[:-1]
+
+
+def ended(line: Line) -> str:
+    return line.text + "\n" * line.newline
 
 
 @given(ANY_TEXT, ANY_TEXT, st.booleans())
@@ -122,7 +126,7 @@ def test_rows_say_truly_what_they_are(left: str, right: str, ignore: bool) -> No
             assert row.right is None and row.left is not None
         else:
             assert row.left is not None and row.right is not None
-            old, new = row.left.text + row.left.ending, row.right.text + row.right.ending
+            old, new = ended(row.left), ended(row.right)
             if ignore:
                 old, new = "".join(old.split()), "".join(new.split())
             assert (old == new) == (row.kind == "equal")
@@ -273,17 +277,27 @@ def test_an_empty_text_has_no_lines() -> None:
 
 def test_too_many_lines_are_refused_with_their_number() -> None:
     with pytest.raises(DiffTooLarge) as refused:
-        compare("", "\n" * (diff_module.MAX_LINES + 1))
+        compare("", "\n" * (MAX_LINES + 1))
     assert str(refused.value) == "A text of 25001 lines is too long to compare: the limit is 25000 lines."
     assert refused.value.text("ja") == "25001行のテキストは長すぎて比較できません。上限は25000行です。"
 
 
 def test_too_many_characters_are_refused_with_their_number() -> None:
     with pytest.raises(DiffTooLarge) as refused:
-        compare("a" * (diff_module.MAX_CHARS + 1), "")
+        compare("a" * (MAX_CHARS + 1), "")
     assert str(refused.value).startswith("A text of 2000001 characters is too long to compare")
 
 
 def test_the_largest_texts_allowed_are_compared() -> None:
-    text = "順位\n" * diff_module.MAX_LINES
+    text = "順位\n" * MAX_LINES
     assert compare(text, text[3:] + "点数\n").counts == Counts(equal=24_999, changed=1)
+
+
+def test_a_changed_line_counts_as_added_and_as_removed() -> None:
+    diff = compare("a\nscore 1\nc\n", "a\nscore 2\nc\nd\n")
+    assert (diff.added, diff.removed) == (2, 1)
+
+
+def test_a_prompt_that_goes_on_has_its_last_line_still() -> None:
+    assert compare(with_line_end("a\nb"), with_line_end("a\nb\nc")).removed == 0
+    assert compare("a\nb", "a\nb\nc").removed == 1

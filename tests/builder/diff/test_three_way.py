@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.diff.lines import MAX_LINES
+from builder.diff.alignment import MAX_LINES
 from builder.diff.three_way import Region, compare_three
 from builder.errors import DiffTooLarge
 from tests.builder.diff.test_diff import ANY_TEXT
@@ -38,12 +38,6 @@ def test_one_line_changed_by_both_keeps_both_texts() -> None:
     assert "確認する\n提出内容を修正する\n" in merged.resolved(["theirs then mine"])
 
 
-def test_markers_hold_both_sides_of_a_conflict() -> None:
-    assert compare_three("a\nb\nc\n", "a\nM\nc\n", "a\nT\nc\n").with_markers("あなた", "他の人") == (
-        "a\n<<<<<<< あなた\nM\n=======\nT\n>>>>>>> 他の人\nc\n"
-    )
-
-
 def test_the_same_change_by_both_is_no_conflict() -> None:
     mine = BASE.replace("改善", "修正")
     assert kinds(BASE, mine, mine) == ["unchanged", "both", "unchanged"]
@@ -70,7 +64,6 @@ def test_a_line_removed_by_one_and_changed_by_the_other_is_a_conflict() -> None:
 def test_texts_without_a_last_newline_are_not_run_together() -> None:
     merged = compare_three("a", "mine", "theirs")
     assert merged.resolved(["mine then theirs"]) == "mine\ntheirs"
-    assert merged.with_markers() == "<<<<<<< mine\nmine\n=======\ntheirs\n>>>>>>> theirs\n"
 
 
 def test_every_conflict_needs_a_choice() -> None:
