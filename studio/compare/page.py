@@ -14,7 +14,6 @@ from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, t
 from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.page import chosen_context
 from studio.models import PromptSet, PromptVersion, SampleContext
-from studio.prompts.models import Holds
 from studio.prompts.texts import TextKind, user_prompts
 from studio.shell.jail import status_of
 from studio.shell.language import reader_language
@@ -56,7 +55,7 @@ class ComparePage:
 
     @property
     def is_rendered(self) -> bool:
-        return bool(self.form.cleaned_data["rendered"]) and self.prompt_set.holds == Holds.PROMPTS
+        return bool(self.form.cleaned_data["rendered"]) and self.prompt_set.file_kind.has_templates
 
     @property
     def is_same(self) -> bool:
@@ -158,7 +157,7 @@ def compare_page(
     left, right = sides(prompt_set, person, old, new)
     # A system prompt needs no context.
     known = SampleContext.objects.for_set(prompt_set).defer("submission")
-    contexts = list(known) if prompt_set.holds == Holds.PROMPTS else []
+    contexts = list(known) if prompt_set.file_kind.has_templates else []
     slug = form.cleaned_data["context"]
     chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
     seen = context_at(chosen, form.cleaned_data["round"])

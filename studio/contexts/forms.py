@@ -25,7 +25,6 @@ from studio.contexts.text import (
 )
 from studio.models import PromptSet, SampleContext
 from studio.prompts.forms import LineField
-from studio.prompts.models import Holds
 from studio.shell.forms import SearchForm
 from studio.shell.language import reader_language
 
@@ -96,7 +95,7 @@ class AboutForm(forms.Form):
     ) -> None:
         super().__init__(data, initial=initial)
         self.context = context
-        sets = PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS)
+        sets = PromptSet.objects.of_templates().filter(archived=False)
         if context is not None and context.prompt_set is not None:
             sets |= PromptSet.objects.filter(pk=context.prompt_set.pk)
         self.sets = {each.slug: each for each in sets.order_by("name", "pk")}

@@ -31,7 +31,6 @@ from studio.contexts.samples import add_samples, missing_samples, translated_tex
 from studio.contexts.text import LISTS, MOST_ROWS, RANKING, ContextText, dotted
 from studio.editor.sets import template_set
 from studio.models import PromptSet, SampleContext
-from studio.prompts.models import Holds
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import refuse_other_encodings, valid_or_refuse
 
@@ -63,7 +62,7 @@ def context_list(request: HttpRequest) -> HttpResponse:
         "next_url": "?" + urlencode({**asked, "after": shown[-1].pk}) if more else "",
         "q": wanted["q"],
         "set": wanted["set"],
-        "sets": PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS).order_by("name", "pk"),
+        "sets": PromptSet.objects.of_templates().filter(archived=False).order_by("name", "pk"),
         "prompt_set": prompt_set,
         "missing": missing_samples(),
     }
@@ -76,7 +75,7 @@ def context_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One context: the task, the rounds before, the ranking, and the JSON behind them."""
     context = get_object_or_404(SampleContext.objects.select_related("prompt_set"), slug=slug)
     values = context.values
-    sets = PromptSet.objects.filter(archived=False, holds=Holds.PROMPTS).order_by("-changed_at", "pk")
+    sets = PromptSet.objects.of_templates().filter(archived=False).order_by("-changed_at", "pk")
     if context.prompt_set is not None:
         sets = PromptSet.objects.filter(pk=context.prompt_set.pk)
     return render(

@@ -12,7 +12,6 @@ from studio.editor.forms import RevisionForm, read_draft
 from studio.editor.page import is_changed
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
-from studio.prompts.first_texts import starting_text
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 
@@ -46,7 +45,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
         return render(request, "prompts/discard.html", {"prompt_set": prompt_set, "draft": draft})
     seen = valid_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
     try:
-        fresh = SentDraft(starting_text(prompt_set, latest), prompt_set.revision, seen)
+        fresh = SentDraft(prompt_set.starting_text(latest), prompt_set.revision, seen)
         Draft.objects.replace(draft, fresh, reason=CopyReason.DISCARDED, at=timezone.now())
     except StaleRevision:
         changed = _("The draft was written to since you were asked.")

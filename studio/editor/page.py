@@ -20,8 +20,6 @@ from studio.preview.rendering import Preview, preview
 from studio.preview.source import SavedText
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding
-from studio.prompts.first_texts import starting_text
-from studio.prompts.models import Holds
 from studio.prompts.texts import TextKind, text_field, text_name, user_prompts
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
@@ -135,7 +133,7 @@ def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> 
         return _page(prompt_set, person, view, saved, draft.sent, changed=True)
     # A message may be written before anything is changed.
     revision, message = (draft.revision, draft.message) if draft else (0, "")
-    sent = SentDraft(starting_text(prompt_set, saved), prompt_set.revision, revision, message)
+    sent = SentDraft(prompt_set.starting_text(saved), prompt_set.revision, revision, message)
     return _page(prompt_set, person, view, saved, sent, changed=False)
 
 
@@ -214,7 +212,7 @@ def preview_topic(prompt_set: PromptSet, kind: TextKind, tab: str) -> str:
 
 def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
     """Whether a draft holds anything that would be lost without it."""
-    if draft.templates == starting_text(draft.prompt_set, saved):
+    if draft.templates == draft.prompt_set.starting_text(saved):
         return False
     base = _version(draft.prompt_set, draft.base, saved)
     return base is None or base.templates != draft.templates
@@ -249,7 +247,7 @@ def _page(
     kept: bool = True,
 ) -> EditorPage:
     known = SampleContext.objects.for_set(prompt_set)
-    if prompt_set.holds != Holds.PROMPTS:
+    if not prompt_set.file_kind.has_templates:
         known = known.none()  # a system prompt needs no context
     contexts = list(known.defer("submission", "data"))
     # The set's own before the shared ones.
@@ -271,7 +269,7 @@ def _page(
         contexts=contexts,
         workspaces=(
             workspace_choice(prompt_set, view.workspace)
-            if prompt_set.holds == Holds.SYSTEM
+            if prompt_set.file_kind.is_system
             else WorkspaceChoice()
         ),
         context_gone=is_gone,

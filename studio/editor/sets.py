@@ -12,8 +12,8 @@ from builder.errors import JailError
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, keep_as_version, shortcomings
 from studio.prompts.drafts import SentDraft
-from studio.prompts.first_texts import first_text
-from studio.prompts.models import Holds, Origin
+from studio.prompts.file_kinds import FileKind
+from studio.prompts.models import Origin
 from studio.prompts.texts import Texts, texts_of
 from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
@@ -21,7 +21,7 @@ from studio.shell.refusal import RequestRefused
 
 
 def create_set(
-    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = Holds.PROMPTS
+    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = FileKind.PROMPTS
 ) -> PromptSet:
     """A set without a version yet."""
     while True:
@@ -41,11 +41,9 @@ def create_set(
 
 def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
     """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
-    first = first_text(prompt_set.holds)
+    first = prompt_set.file_kind.first_text
     _refuse_shortcomings(prompt_set, first, by)
-    message = (
-        _("The usual settings") if prompt_set.holds == Holds.SYSTEM else _("MixSeek's default templates")
-    )
+    message = _("The usual settings") if prompt_set.file_kind.is_system else _("MixSeek's default templates")
     return prompt_set.save_version(first, base=0, message=message, author=by, at=at)
 
 
@@ -130,7 +128,7 @@ def template_set(slug: str) -> PromptSet:
 
 def require_templates(prompt_set: PromptSet) -> None:
     """A 404 that says why there is no such page for a set of a system prompt."""
-    if prompt_set.holds != Holds.PROMPTS:
+    if not prompt_set.file_kind.has_templates:
         raise RequestRefused(
             404,
             _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},

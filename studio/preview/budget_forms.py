@@ -12,7 +12,6 @@ from builder.invalid_input import field_problems
 from builder.template.variables import KINDS
 from studio.models import LanguageModel, PromptSet
 from studio.prompts.language_model_forms import TokensField
-from studio.prompts.models import Holds
 from studio.shell.language import reader_language
 
 _USUAL = RoundPromptConfig()
@@ -49,7 +48,7 @@ class BudgetForm(forms.Form):
         }
         shown = {name: "on" if stored[name] else "off" for name in _SWITCHES if name in stored}
         super().__init__(data, initial=stored | shown, auto_id="budget_%s")
-        self.is_system = prompt_set.holds == Holds.SYSTEM
+        self.is_system = prompt_set.file_kind.is_system
         choice = self.fields["language_model"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.empty_label = _("None: nothing is priced")

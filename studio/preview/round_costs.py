@@ -13,7 +13,6 @@ from studio.models import LanguageModel, PromptSet, PromptVersion
 from studio.preview.costs import Cost, cost_of, total
 from studio.preview.examinations import examine
 from studio.preview.stability import guaranteed
-from studio.prompts.models import Holds
 from studio.prompts.texts import user_prompts
 
 
@@ -49,7 +48,7 @@ class RoundCosts:
 def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
     """In the context that the editor opens with; None for a set that names no model."""
     prompt_set = version.prompt_set
-    if prompt_set.language_model is None or prompt_set.holds != Holds.PROMPTS:
+    if prompt_set.language_model is None or not prompt_set.file_kind.has_templates:
         return None
     seen = usual_context(prompt_set)
     try:

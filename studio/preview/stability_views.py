@@ -27,7 +27,7 @@ from studio.preview.stability import StabilityView, stability_of
 from studio.preview.stability_forms import PrefixesForm, TakeForm
 from studio.preview.stability_page import prefix_table
 from studio.prompts.drafts import DraftConflict, StaleRevision
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import user_prompts
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
@@ -138,6 +138,6 @@ def _not_taken(request: HttpRequest, page: EditorPage, said: str, status: int) -
 
 
 def _prompt_set(slug: str) -> PromptSet:
-    sets = PromptSet.objects.select_related("language_model").filter(holds=Holds.PROMPTS)
+    sets = PromptSet.objects.select_related("language_model").filter(holds=FileKind.PROMPTS)
     found: PromptSet = get_object_or_404(sets, slug=slug)
     return found

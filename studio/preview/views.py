@@ -14,7 +14,7 @@ from studio.editor.views import editor_page
 from studio.models import PromptSet
 from studio.preview.rendering import Preview, preview
 from studio.preview.source import preview_source
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import TEXT_KINDS, TextKind
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 from studio.system.preview_page import SystemPreview, preview_text, workspace_choice
@@ -51,7 +51,7 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
 def _preview(request: HttpRequest, slug: str, view: ViewOf[TextKind]) -> Preview | SystemPreview:
     owner, kind = str(person_of(request).pk), view.kind
     if kind == "system":
-        prompt_set = get_object_or_404(PromptSet, slug=slug, holds=Holds.SYSTEM)
+        prompt_set = get_object_or_404(PromptSet, slug=slug, holds=FileKind.SYSTEM)
         choice = workspace_choice(prompt_set, view.workspace)
         return preview_text(sent_text(request.POST, kind), choice, owner=owner)
     source = preview_source(slug, view.context)

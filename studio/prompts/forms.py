@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from builder.template.dialect import DIALECTS
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.history import MOST_WORDS, words_of
-from studio.prompts.models import Holds
 from studio.shell.forms import SearchForm
 
 _MOST_TAGS = 10
@@ -64,10 +64,10 @@ class NewPromptSetForm(PromptSetForm):
 
     holds = forms.ChoiceField(
         choices=[
-            (Holds.PROMPTS, gettext_lazy("Prompt templates: team, evaluator and judgment")),
-            (Holds.SYSTEM, gettext_lazy("System prompt: the settings in system_prompt.toml")),
+            (FileKind.PROMPTS, gettext_lazy("Prompt templates: team, evaluator and judgment")),
+            (FileKind.SYSTEM, gettext_lazy("System prompt: the settings in system_prompt.toml")),
         ],
-        initial=Holds.PROMPTS,
+        initial=FileKind.PROMPTS,
         required=False,
         widget=forms.RadioSelect,
         label=gettext_lazy("What it holds"),
@@ -85,7 +85,7 @@ class NewPromptSetForm(PromptSetForm):
 
     def clean_holds(self) -> str:
         """Templates, where nobody says otherwise."""
-        return self.cleaned_data["holds"] or Holds.PROMPTS
+        return self.cleaned_data["holds"] or FileKind.PROMPTS
 
 
 class DuplicateForm(forms.Form):

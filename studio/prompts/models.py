@@ -9,7 +9,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from builder.template.variables import KINDS
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.history_index import IndexedVersion, note_version
 from studio.prompts.texts import TextKind, Texts, texts_in
 from studio.shell.immutable import ImmutableModel
@@ -53,19 +53,16 @@ class PromptSetQuerySet(models.QuerySet["PromptSet"]):
             .order_by("-changed_at", "pk")
         )
 
+    def of_templates(self) -> Self:
+        """Sets of prompt templates, and none of system prompts."""
+        return self.filter(holds=FileKind.PROMPTS)
+
     def search(self, text: str) -> Self:
         """Sets whose name, address or a tag contains the text."""
         if not text:
             return self
         tagged = Tag.objects.filter(name__icontains=text, prompt_sets=models.OuterRef("pk"))
         return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
-
-
-class Holds(models.TextChoices):
-    """Which file of a workspace a set's versions are."""
-
-    PROMPTS = "prompts", _("Prompt templates")
-    SYSTEM = "system", _("System prompt")
 
 
 class PromptSet(models.Model):
@@ -75,7 +72,7 @@ class PromptSet(models.Model):
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)
     dialect = models.CharField(max_length=20, default="mixseek")
-    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    holds = models.CharField(max_length=20, choices=FileKind, default=FileKind.PROMPTS)
     # `RoundPromptConfig` as far as somebody set it, and the tokens that each template's prompt may have.
     round_config = models.JSONField(default=dict)
     budgets = models.JSONField(default=dict)
@@ -99,14 +96,23 @@ class PromptSet(models.Model):
         return reverse("prompt-detail", args=[self.slug])
 
     @property
+    def file_kind(self) -> FileKind:
+        """The kind of file that its versions are."""
+        return FileKind(self.holds)
+
+    @property
     def kinds(self) -> tuple[TextKind, ...]:
         """What a version of it consists of."""
-        return ("system",) if self.holds == Holds.SYSTEM else KINDS
+        return self.file_kind.text_kinds
 
     @property
     def latest(self) -> "PromptVersion | None":
         """The newest version; a set just made has none."""
         return self.versions.filter(number=self.revision).select_related("author").first()
+
+    def starting_text(self, saved: "PromptVersion | None") -> Texts:
+        """What an editor without a draft shows: the newest version, or what a set begins with."""
+        return saved.templates if saved else self.file_kind.first_text
 
     def save_version(
         self,

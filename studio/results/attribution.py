@@ -13,7 +13,7 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
 from studio.shell.jail import pool
 from studio.workspaces.exports.models import Outcome
@@ -251,7 +251,7 @@ def _shipped(result: RunResult) -> Export | None:
     if result.started_at is None:
         return None
     reached = Export.objects.filter(
-        holds=Holds.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+        holds=FileKind.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
     )
     return reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version", "at").first()
 

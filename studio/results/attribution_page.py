@@ -10,7 +10,7 @@ from django.db.models import Count, Q
 
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.results.models import Basis, Found, is_id
 from studio.workspaces.exports.models import Outcome
 
@@ -227,7 +227,7 @@ def _receipt(result: RunResult) -> Export | None:
     if result.basis != Basis.RECEIPT or result.started_at is None:
         return None
     reached = Export.objects.filter(
-        holds=Holds.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+        holds=FileKind.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
     )
     before = reached.filter(workspace=result.workspace, at__lte=result.started_at)
     return before.defer("before", "after").first()

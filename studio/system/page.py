@@ -13,7 +13,7 @@ from builder.system.builder import SkillCost
 from builder.system.built_prompt import SEPARATOR, BuiltPrompt, ChangesWith, FileUse, Section, SkillUse
 from builder.system.input import MODES, PromptMode
 from studio.models import PromptSet, SystemBuild, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.shell.charts.sections import Segment, patterns, section_bar
 from studio.shell.charts.svg import Chart, Words
 from studio.system.building import MOST_SKILLS, BuiltNow, build_now
@@ -239,7 +239,7 @@ def system_page(workspace: Workspace, mode: PromptMode | None, at: datetime, *, 
         _columns(workspace, now),
         workspace,
         list(kept_builds(workspace, mode)[:NEWEST_KEPT]),
-        list(PromptSet.objects.filter(holds=Holds.SYSTEM, archived=False).order_by("name")[:MOST_SETS]),
+        list(PromptSet.objects.filter(holds=FileKind.SYSTEM, archived=False).order_by("name")[:MOST_SETS]),
     )
 
 

@@ -11,7 +11,7 @@ from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE
 from builder.template.variables import FIELDS, field_name
 from studio.models import Label, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import SystemText, Templates, Texts, unix_line_ends, user_prompts
 from studio.shell.jail import pool
 from studio.workspaces.files import Location, ReadFile, locate, problems_of, read, read_system
@@ -20,7 +20,7 @@ from studio.workspaces.files import Location, ReadFile, locate, problems_of, rea
 class HeldFile(ABC):
     """One of a workspace's files; everything else about states and exports is the same for all."""
 
-    holds: Holds
+    holds: FileKind
     usual: Path
     """Where it lies, unless something in the workspace says otherwise."""
     overridable = False
@@ -58,7 +58,7 @@ class HeldFile(ABC):
 class PromptsFile(HeldFile):
     """Three templates among whatever else stands in MixSeek's prompt file."""
 
-    holds, usual, overridable = Holds.PROMPTS, PROMPT_FILE, True
+    holds, usual, overridable = FileKind.PROMPTS, PROMPT_FILE, True
 
     def label_of(self, workspace: Workspace) -> Label | None:
         return workspace.label
@@ -86,7 +86,7 @@ class PromptsFile(HeldFile):
 class SystemPromptFile(HeldFile):
     """The settings of a system prompt: the file is the text, to the byte."""
 
-    holds, usual = Holds.SYSTEM, SYSTEM_PROMPT_FILE
+    holds, usual = FileKind.SYSTEM, SYSTEM_PROMPT_FILE
 
     def label_of(self, workspace: Workspace) -> Label | None:
         return workspace.system_label

@@ -10,8 +10,8 @@ from django.utils.translation import gettext_lazy
 
 from builder.template.dialect import DIALECTS
 from studio.models import Label
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import LineField
-from studio.prompts.models import Holds
 from studio.workspaces.roots import LONGEST_PATH, FolderRefused, allowed_folder
 
 
@@ -42,7 +42,7 @@ class WorkspaceForm(forms.Form):
     """What can be changed about a workspace."""
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
-    label = LabelField(Holds.PROMPTS, label=gettext_lazy("Follows"))
+    label = LabelField(FileKind.PROMPTS, label=gettext_lazy("Follows"))
     dialect = forms.ChoiceField(
         choices=[(name, name) for name in DIALECTS], initial="mixseek", label=gettext_lazy("Dialect")
     )
@@ -51,7 +51,7 @@ class WorkspaceForm(forms.Form):
 class WorkspaceSettingsForm(WorkspaceForm):
     """The same of a workspace that is on the list, with what its system prompt follows."""
 
-    system_label = LabelField(Holds.SYSTEM, label=gettext_lazy("System prompt follows"))
+    system_label = LabelField(FileKind.SYSTEM, label=gettext_lazy("System prompt follows"))
 
 
 class NewWorkspaceForm(WorkspaceForm):

@@ -10,7 +10,7 @@ from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
 from builder.problems import Problem
 from studio.models import Export, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.runs.reading import Runs, read_runs
 from studio.shell.language import reader_language
 from studio.workspaces.exports.receipts import newest_of
@@ -48,7 +48,7 @@ class WorkspacePage:
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
     """Everything about one workspace; whatever is found on disk is shown, not raised."""
     state, database = state_of(workspace), database_of(workspace, now)
-    system = state_of(workspace, Holds.SYSTEM)
+    system = state_of(workspace, FileKind.SYSTEM)
     return WorkspacePage(
         workspace=workspace,
         state=state,

@@ -17,7 +17,7 @@ from builder.jail import MISSING_FIELD, PromptFile
 from builder.problems import Problem
 from builder.template.variables import FIELDS
 from studio.models import Export, Label, PromptVersion, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import Texts, unix_line_ends
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.file_kinds import HeldFile, held_file
@@ -61,7 +61,7 @@ class PromptFileState:
     error: BuilderError | None = None
     """Why nothing is known about the templates: unreadable, refused, or the jail has stopped."""
     health: tuple[Health, ...] = ()
-    holds: str = Holds.PROMPTS
+    holds: str = FileKind.PROMPTS
     """Which of the workspace's files it is."""
 
     @property
@@ -171,22 +171,22 @@ class PromptFileState:
             "edited": _("Somebody has edited the file since the last export: no version has this text."),
             "unknown": _("No version has this text, and the studio has never written here."),
             "missing": _("There is no system prompt's file.")
-            if self.holds == Holds.SYSTEM
+            if self.holds == FileKind.SYSTEM
             else _("There is no prompt file."),
             "broken": _("This file could not be used.")
-            if self.holds == Holds.SYSTEM
+            if self.holds == FileKind.SYSTEM
             else _("MixSeek could not use this file."),
             "unchecked": _("The studio has not read the file."),
         }
         return sentences.get(self.kind, "")
 
 
-def state_of(workspace: Workspace, holds: str = Holds.PROMPTS) -> PromptFileState:
+def state_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> PromptFileState:
     """The state of one file; whatever is found on disk is told, not raised."""
     return states_of([workspace], holds)[0]
 
 
-def states_of(workspaces: Iterable[Workspace], holds: str = Holds.PROMPTS) -> list[PromptFileState]:
+def states_of(workspaces: Iterable[Workspace], holds: str = FileKind.PROMPTS) -> list[PromptFileState]:
     """The states of many, for the price of a few queries; a file that stayed as it was is not read again."""
     held = held_file(holds)
     looks = [_look(workspace, held) for workspace in workspaces]
@@ -197,7 +197,7 @@ def states_of(workspaces: Iterable[Workspace], holds: str = Holds.PROMPTS) -> li
 
 def every_state_of(workspaces: Sequence[Workspace]) -> list[PromptFileState]:
     """Each prompt file's, and after it the system prompt's where the workspace has to do with one."""
-    systems = states_of(workspaces, Holds.SYSTEM)
+    systems = states_of(workspaces, FileKind.SYSTEM)
     found: list[PromptFileState] = []
     for state, system in zip(states_of(workspaces), systems, strict=True):
         found.append(state)

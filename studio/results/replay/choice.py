@@ -10,7 +10,6 @@ from django.utils.translation import gettext as _
 
 from studio.compare.versions import Side, SideName, sides
 from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
-from studio.prompts.models import Holds
 from studio.results.attribution_page import RunAttribution
 from studio.results.replay.forms import Wanted
 from studio.shell.refusal import RequestRefused
@@ -116,7 +115,7 @@ def drafted_set(version: PromptVersion | None, person: User) -> PromptSet | None
 
 
 def _replayable() -> "QuerySet[PromptSet]":
-    return PromptSet.objects.filter(revision__gt=0, holds=Holds.PROMPTS)
+    return PromptSet.objects.of_templates().filter(revision__gt=0)
 
 
 def _set(workspace: Workspace, attribution: RunAttribution, slug: str) -> PromptSet | None:

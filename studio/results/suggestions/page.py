@@ -11,7 +11,6 @@ from builder.template.variables import PromptKind, Variable
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet
 from studio.preview.coverage import Reached, reached, unused
-from studio.prompts.first_texts import starting_text
 from studio.prompts.texts import Templates, user_prompts
 from studio.results.suggestions.reaching import Reaching, reaching_rounds
 from studio.results.suggestions.rounds import FromRuns, from_runs
@@ -137,7 +136,7 @@ def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | 
         return None, user_prompts(draft.templates)
     if not wanted:
         saved = prompt_set.latest
-        return (saved.number if saved else 0), user_prompts(starting_text(prompt_set, saved))
+        return (saved.number if saved else 0), user_prompts(prompt_set.starting_text(saved))
     version = prompt_set.versions.filter(number=int(wanted)).first()
     if version is None:
         raise RequestRefused(404, _("This set has no such version."))

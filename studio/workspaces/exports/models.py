@@ -6,7 +6,8 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from studio.prompts.models import Holds, PromptVersion
+from studio.prompts.file_kinds import FileKind
+from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
 from studio.workspaces.models import Workspace
 
@@ -27,7 +28,7 @@ class Export(ImmutableModel):
     undoes = models.ForeignKey("self", on_delete=models.PROTECT, null=True, related_name="undone_by")
     kept_as = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="+")
     """The version that holds the hand edit which this export overwrote knowingly."""
-    holds = models.CharField(max_length=20, choices=Holds, default=Holds.PROMPTS)
+    holds = models.CharField(max_length=20, choices=FileKind, default=FileKind.PROMPTS)
     """Which of the workspace's files it is."""
     path = models.CharField(max_length=1000)
     before = models.BinaryField(null=True)

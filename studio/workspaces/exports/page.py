@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studio.models import Label, PromptSet, PromptVersion, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.exports.forms import OpenedFile
 from studio.workspaces.exports.plan import Plan, Target, plan
@@ -102,7 +102,7 @@ class Offer:
 def offers_of(version: PromptVersion) -> list[Offer]:
     """What to export after a label was moved: it stays on offer until the workspaces have the version."""
     holds = version.prompt_set.holds
-    followed = Q(system_label__version=version) if holds == Holds.SYSTEM else Q(label__version=version)
+    followed = Q(system_label__version=version) if holds == FileKind.SYSTEM else Q(label__version=version)
     followers = Workspace.objects.filter(followed, archived=False)
     behind: dict[Label, list[PromptFileState]] = {}
     for state in states_of(followers.select_related(*LABELLED), holds):

@@ -16,7 +16,7 @@ from builder.errors import BuilderError, PromptFileConflict, PromptFileError
 from builder.files import workspace_file
 from builder.files.workspace_file import Turn, turn
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.exports.plan import hash_of
 from studio.workspaces.exports.reconciling import settle
@@ -41,7 +41,7 @@ class Intent:
     before: bytes | None
     after: bytes | None
     version: PromptVersion | None = None
-    holds: str = Holds.PROMPTS
+    holds: str = FileKind.PROMPTS
     label_name: str = ""
     undoes: Export | None = None
     kept_as: PromptVersion | None = None

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from studio.compare.forms import OpenedField
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import LineField
-from studio.prompts.models import Holds
 from studio.prompts.texts import MESSAGE_LENGTH
 
 MOST_BYTES = 2 * 1024 * 1024
@@ -51,7 +51,7 @@ class HeldFileField(forms.ChoiceField):
     """Which of a workspace's files is meant; its prompt file where nobody says."""
 
     def __init__(self) -> None:
-        super().__init__(choices=Holds, required=False, label=gettext_lazy("File"))
+        super().__init__(choices=FileKind, required=False, label=gettext_lazy("File"))
 
 
 class ImportViewForm(TargetForm):

@@ -16,9 +16,9 @@ from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.preview.saving import Refused, keep_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
+from studio.prompts.file_kinds import DEFAULTS, FileKind
 from studio.prompts.findings import Finding
-from studio.prompts.first_texts import DEFAULTS
-from studio.prompts.models import Holds, NothingChanged, Origin, VersionConflict
+from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.texts import (
     MOST_CHARACTERS,
     SYSTEM_FIELD,
@@ -157,7 +157,7 @@ def propose(
     """Read a file with a set in view; nothing is stored."""
     content = read_incoming(file, owner=owner)
     latest = prompt_set.latest if prompt_set else None
-    if file.holds == Holds.SYSTEM:
+    if file.holds == FileKind.SYSTEM:
         return _whole(file, content, prompt_set, latest, owner)
     if latest is None:
         filling = "default"

@@ -18,7 +18,7 @@ from builder.problems import Problem
 from builder.system.file import problems_of, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
 from studio.models import PromptSet, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import SYSTEM_FIELD, TextKind, unix_line_ends
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
@@ -41,7 +41,7 @@ class IncomingFile:
     at: datetime | None
     """When it was last changed or, where nobody knows that, handed in."""
     workspace: Workspace | None = None
-    holds: str = Holds.PROMPTS
+    holds: str = FileKind.PROMPTS
     """Which kind of file it is: sets that hold the same can take it."""
 
     @cached_property
@@ -116,12 +116,12 @@ def uploaded_file(name: str, data: bytes, at: datetime, chosen: PromptSet | None
     """A file from a person's machine; its tables tell what it is, and in doubt the set that was chosen."""
     tables = {found[1] for found in _TABLE.finditer(_as_utf8(data)[0])}
     is_system = b"system_prompt" in tables or (
-        chosen is not None and chosen.holds == Holds.SYSTEM and b"prompt_builder" not in tables
+        chosen is not None and chosen.holds == FileKind.SYSTEM and b"prompt_builder" not in tables
     )
-    return IncomingFile(name, data, at, holds=Holds.SYSTEM if is_system else Holds.PROMPTS)
+    return IncomingFile(name, data, at, holds=FileKind.SYSTEM if is_system else FileKind.PROMPTS)
 
 
-def file_of(workspace: Workspace, holds: str = Holds.PROMPTS) -> IncomingFile:
+def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile:
     """A file of a workspace as it is now: the one that MixSeek reads, or its system prompt's.
 
     Raises ``NoFile``, ``FolderRefused`` for a folder that is not to be looked into, or ``JailError``.
@@ -143,7 +143,7 @@ def file_of(workspace: Workspace, holds: str = Holds.PROMPTS) -> IncomingFile:
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
     """Read the file in the jail. Raises ``JailError`` where that is not to be had right now."""
     data, encoding = _as_utf8(file.data)
-    if file.holds == Holds.SYSTEM:
+    if file.holds == FileKind.SYSTEM:
         return _read_system(file.name, data, encoding, str(owner.pk))
     try:
         found = pool().check_file(data, file.name, owner=str(owner.pk))

@@ -5,7 +5,7 @@ from typing import Any
 from django.contrib.auth.models import User
 
 from studio.models import PromptSet
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import SystemText
 from tests.studio.clock import NOW
 
@@ -17,7 +17,7 @@ def text(identity: str = "You are careful.", more: str = "") -> str:
 
 def make_system_set(author: User, *texts: str, slug: str = "sys") -> PromptSet:
     made = PromptSet.objects.create(
-        slug=slug, name=slug.title(), holds=Holds.SYSTEM, created_at=NOW, changed_at=NOW
+        slug=slug, name=slug.title(), holds=FileKind.SYSTEM, created_at=NOW, changed_at=NOW
     )
     for base, each in enumerate(texts or (text(),)):
         made.save_version(SystemText(each), base=base, message=f"v{base + 1}", author=author, at=NOW)

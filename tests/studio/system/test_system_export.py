@@ -11,7 +11,8 @@ from django.core.management import call_command
 from django.test import Client
 
 from studio.models import Draft, Export, Label, PromptSet, Workspace
-from studio.prompts.models import Holds, Origin
+from studio.prompts.file_kinds import FileKind
+from studio.prompts.models import Origin
 from studio.prompts.texts import SystemText
 from studio.results.attribution import _Versions
 from studio.results.replay.rebuilt import candidates
@@ -44,7 +45,7 @@ def file_in(workspace: Workspace) -> Path:
 
 
 def seen(workspace: Workspace) -> PromptFileState:
-    return state_of(Workspace.objects.get(pk=workspace.pk), Holds.SYSTEM)
+    return state_of(Workspace.objects.get(pk=workspace.pk), FileKind.SYSTEM)
 
 
 def confirm(client: Client, query: str = "", **more: Any) -> Any:
@@ -66,7 +67,7 @@ def test_export_writes_the_text_to_the_byte_and_can_be_undone(
     assert file_in(workspace).read_bytes() == NEW.encode()
     assert not prompt_file(workspace.folder).exists()
     export = Export.objects.get()
-    assert export.holds == Holds.SYSTEM and export.path == str(file_in(workspace))
+    assert export.holds == FileKind.SYSTEM and export.path == str(file_in(workspace))
     assert seen(workspace).kind == "in_sync" and state_of(workspace).last_export is None
     page = signed_in.get(f"/exports/{export.pk}/undo/").content.decode()
     assert "the usual settings apply then" in page
@@ -74,7 +75,7 @@ def test_export_writes_the_text_to_the_byte_and_can_be_undone(
     signed_in.post(f"/exports/{export.pk}/undo/", {"batch": batch})
     assert not file_in(workspace).exists()
     undone = Export.objects.first()
-    assert undone is not None and undone.holds == Holds.SYSTEM and undone.undoes == export
+    assert undone is not None and undone.holds == FileKind.SYSTEM and undone.undoes == export
 
 
 def test_undo_knows_the_version_that_comes_back(signed_in: Client, workspace: Workspace) -> None:
@@ -95,7 +96,7 @@ def test_exports_of_the_two_files_do_not_stand_in_each_others_way(
     page = signed_in.get("/prompts/research/export/?workspace=lab").content.decode()
     batch = page.split('name="batch" value="')[1].split('"')[0]
     signed_in.post("/prompts/research/export/", {"batch": batch, "version": 1, "target": "lab:"})
-    assert [each.holds for each in Export.objects.order_by("pk")] == [Holds.SYSTEM, Holds.PROMPTS]
+    assert [each.holds for each in Export.objects.order_by("pk")] == [FileKind.SYSTEM, FileKind.PROMPTS]
     assert prompt_file(workspace.folder).exists() and prompts.revision == 1
     assert seen(workspace).kind == "in_sync"
     # The later export wrote another file, so both can be undone.
@@ -211,7 +212,7 @@ def test_a_workspaces_file_becomes_a_new_set(signed_in: Client, workspace: Works
     sent = {"sha256": sha256, "base": 0, "into": "version", "name": "Fresh", "message": ""}
     signed_in.post("/workspaces/lab/import/?file=system&set=", sent)
     made = PromptSet.objects.get(name="Fresh")
-    assert made.holds == Holds.SYSTEM and made.latest is not None
+    assert made.file_kind.is_system and made.latest is not None
     assert made.latest.templates == SystemText(found) and made.latest.origin == Origin.IMPORTED
 
 

@@ -12,7 +12,7 @@ from django.test import Client
 from builder.system.built_prompt import BuiltPrompt
 from builder.system.cache_report import CACHE_MINIMUMS
 from studio.models import Label, LanguageModel, PromptSet, SystemBuild, Workspace
-from studio.prompts.models import Holds
+from studio.prompts.file_kinds import FileKind
 from studio.system.building import build_now
 from studio.system.builds import LONGEST_KEPT, MOST_KEPT, build_before, keep
 from studio.system.comparison_page import cache_minimums
@@ -239,7 +239,7 @@ def test_the_page_leads_to_where_the_settings_are_written(
     signed_in: Client, workspace: Workspace, person: User
 ) -> None:
     make_set(person)
-    PromptSet.objects.update(holds=Holds.SYSTEM, name="Agents <b>")
+    PromptSet.objects.update(holds=FileKind.SYSTEM, name="Agents <b>")
     written = PromptSet.objects.get()
     link = f'<a href="{written.get_absolute_url()}">Agents <b></a>'
     assert f"Settings are written and versioned in: {link}" in page(signed_in)

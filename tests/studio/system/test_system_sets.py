@@ -13,10 +13,9 @@ from builder.jail import JailPool
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext
 from studio.preview.saving import Refused, save
 from studio.prompts.drafts import SentDraft
-from studio.prompts.first_texts import DEFAULT_SYSTEM
+from studio.prompts.file_kinds import DEFAULT_SYSTEM
 from studio.prompts.history import history_page, words_of
 from studio.prompts.history_index import HistoryNote
-from studio.prompts.models import Holds
 from studio.prompts.system_text import read_text
 from studio.prompts.texts import SystemText, Templates
 from tests.studio.clock import NOW
@@ -48,7 +47,7 @@ def test_new_set_of_a_system_prompt_begins_with_the_usual_settings(signed_in: Cl
     sent = {"name": "Agents", "dialect": "mixseek", "start": "defaults", "holds": "system"}
     page = signed_in.post("/prompts/new/", sent, follow=True)
     made = PromptSet.objects.get(name="Agents")
-    assert made.holds == Holds.SYSTEM and made.kinds == ("system",)
+    assert made.file_kind.is_system and made.kinds == ("system",)
     assert made.latest is not None and made.latest.templates == DEFAULT_SYSTEM
     said = page.content.decode()
     assert 'name="system_prompt"' in said and "team_user_prompt" not in said
@@ -185,7 +184,7 @@ def test_old_text_is_restored(signed_in: Client, system_set: PromptSet) -> None:
 def test_copy_holds_a_system_prompt_too(signed_in: Client, system_set: PromptSet) -> None:
     signed_in.post("/prompts/sys/duplicate/", {"name": "Other"})
     copy = PromptSet.objects.get(name="Other")
-    assert copy.holds == Holds.SYSTEM and copy.latest is not None
+    assert copy.file_kind.is_system and copy.latest is not None
     assert copy.latest.templates == SystemText(text("You are bold."))
 
 

@@ -1,10 +1,14 @@
-"""What a set begins with, before anybody has saved a version of it."""
+"""The kinds of file that a set's versions can be, and the text that a set of each kind begins with.
+
+Where such a file lies in a workspace, and how it is read and written, is in `studio.workspaces.file_kinds`.
+"""
+
+from django.db import models
+from django.utils.translation import gettext_lazy as _
 
 from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.variables import KINDS
-from studio.models import PromptSet, PromptVersion
-from studio.prompts.models import Holds
-from studio.prompts.texts import SystemText, Templates, Texts
+from studio.prompts.texts import SystemText, Templates, TextKind, Texts
 
 DEFAULTS = Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
 DEFAULT_SYSTEM = SystemText("""\
@@ -56,11 +60,28 @@ summary = "Get current time and session info"
 """)
 
 
-def first_text(holds: str) -> Texts:
-    """MixSeek's own templates, or a system prompt with all that is usually set."""
-    return DEFAULT_SYSTEM if holds == Holds.SYSTEM else DEFAULTS
+class FileKind(models.TextChoices):
+    """Which file of a workspace a set's versions are."""
 
+    PROMPTS = "prompts", _("Prompt templates")
+    SYSTEM = "system", _("System prompt")
 
-def starting_text(prompt_set: PromptSet, saved: PromptVersion | None) -> Texts:
-    """What an editor without a draft shows: the newest version, or what a set begins with."""
-    return saved.templates if saved else first_text(prompt_set.holds)
+    @property
+    def has_templates(self) -> bool:
+        """Whether its texts are templates, which are rendered under sample contexts."""
+        return self is FileKind.PROMPTS
+
+    @property
+    def is_system(self) -> bool:
+        """Whether its text is the settings of a system prompt, which is built for a workspace."""
+        return self is FileKind.SYSTEM
+
+    @property
+    def text_kinds(self) -> tuple[TextKind, ...]:
+        """The texts that a version consists of."""
+        return KINDS if self.has_templates else ("system",)
+
+    @property
+    def first_text(self) -> Texts:
+        """MixSeek's own templates, or a system prompt with all that is usually set."""
+        return DEFAULTS if self.has_templates else DEFAULT_SYSTEM
