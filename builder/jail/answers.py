@@ -110,16 +110,11 @@ def problems_of(value: Sequence[dict[str, Any]]) -> tuple[Problem, ...]:
     return tuple(Problem.from_json(problem) for problem in value)
 
 
-def examination_of(value: dict[str, Any]) -> Examination:
+def examination_of(value: dict[str, Any] | BuilderError) -> Examination:
+    if isinstance(value, BuilderError):
+        return Examination((), None, value)
     failure = error_of(value["failure"]) if "failure" in value else None
     return Examination(problems_of(value["problems"]), value.get("text"), failure)
-
-
-def examinations_of(found: Iterable[Any]) -> list[Examination]:
-    return [
-        Examination((), None, each) if isinstance(each, BuilderError) else examination_of(each)
-        for each in found
-    ]
 
 
 def three_way_of(value: Sequence[dict[str, Any]]) -> ThreeWay:

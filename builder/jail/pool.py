@@ -4,7 +4,7 @@ import atexit
 import base64
 import os
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
 from typing import Any, Self
 
@@ -194,11 +194,13 @@ class JailPool:
 
     def examine_in_each(
         self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
-    ) -> list[Examination]:
-        """``examine`` one text with many contexts, in the same lane."""
+    ) -> Iterator[Examination]:
+        """``examine`` one text with many contexts, in the same lane; after a limit, only on request."""
         request = self._render_request("examine", kind, text, {}, dialect)
-        found = self._jobs.ask_each(request, "variables", list(map(dict, situations)))
-        return answers.examinations_of(found)
+        return map(
+            answers.examination_of,
+            self._jobs.ask_each(request, "variables", list(map(dict, situations))),
+        )
 
     def coverage(
         self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT

@@ -14,6 +14,7 @@ from builder.diff.unified import unified
 from builder.errors import DiffTooLarge
 from studio.compare.stretches import Stretch, stretches
 from studio.models import Draft, PromptSet, PromptVersion
+from studio.preview.rendering import with_line_end
 from studio.prompts.texts import TextKind, Texts, text_name
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
@@ -179,6 +180,10 @@ class View:
             opened=(self.opened or {}).get(kind, ()),
             unfold=self.unfold,
         )
+
+    def compared_prompts(self, kind: TextKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
+        """The same of two prompts."""
+        return self.compared(kind, with_line_end(old), with_line_end(new), most=most)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
@@ -17,9 +18,13 @@ SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
 """`current_datetime` of every preview: with the clock's own time no two of them could be compared."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ContextAtRound:
-    """A context at a round. Without a context, every variable has its sample value."""
+    """A context at a round. Without a context, every variable has its sample value.
+
+    Two are equal where they have the same ``whole`` object, so that they can be keys of a cache; a key keeps
+    its object, so no other one has the same id meanwhile.
+    """
 
     context: SampleContext | None = None
     whole: RoundPromptContext | None = None
@@ -44,10 +49,26 @@ class ContextAtRound:
 
     def values(self, kind: PromptKind, dialect: Dialect) -> Values:
         """What each variable of the template stands for."""
-        if self.context is None or self.whole is None:
-            return sample_values(kind)
-        seen = seen_at(kind, self.whole, self.context.submission, self.round)
-        return variables(kind, seen, None, SAMPLE_TIME, dialect)
+        return _values(self, kind, dialect)
+
+    @property
+    def _key(self) -> tuple[int, int, str]:
+        return id(self.whole), self.round, self.context.submission if self.context else ""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ContextAtRound) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+@lru_cache(maxsize=32)
+def _values(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
+    """Cached: the next preview is mostly of the same context, and to write out a history takes long."""
+    if at_round.context is None or at_round.whole is None:
+        return sample_values(kind)
+    seen = seen_at(kind, at_round.whole, at_round.context.submission, at_round.round)
+    return variables(kind, seen, None, SAMPLE_TIME, dialect)
 
 
 def dialect_of(prompt_set: PromptSet) -> Dialect:

@@ -3,25 +3,25 @@
 import json
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.errors import JailError, LimitExceeded, Superseded
-from builder.problems import errors_in
+from builder.errors import JailError, Superseded
 from builder.template.variables import VARIABLES
 from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.view_forms import ViewOf
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
+from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.preview.source import SavedText
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding
 from studio.prompts.texts import TextKind, text_field, text_name, user_prompts
-from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
@@ -166,19 +166,16 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
 def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
     """Errors of the templates that are not shown; what a version holds has none."""
     saved = page.saved.templates.parts if page.saved else {}
-    found: list[Finding] = []
-    for kind, text in page.sent.templates.parts.items():
-        if kind == "system" or kind == page.kind or text == saved.get(kind):
-            continue
-        try:
-            problems = pool().check(kind, text, owner=owner)
-        except LimitExceeded as stop:
-            found.append(Finding.of_error(kind, stop))
-        except JailError:
-            break
-        else:
-            found += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
-    return found
+    others = {
+        kind: text
+        for kind, text in page.sent.templates.parts.items()
+        if kind != "system" and kind != page.kind and text != saved.get(kind)
+    }
+    findings: list[Finding] = []
+    with suppress(JailError):
+        for finding in check_errors(others, owner=owner):
+            findings.append(finding)
+    return findings
 
 
 def not_saved(

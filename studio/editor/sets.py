@@ -10,11 +10,11 @@ from django.utils.translation import gettext as _
 
 from builder.errors import JailError
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
-from studio.preview.saving import Refused, keep_as_version, shortcomings
+from studio.preview.saving import Refused, require_sound, save_as_version
 from studio.prompts.drafts import SentDraft
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import Origin
-from studio.prompts.texts import Texts, texts_of
+from studio.prompts.texts import texts_of
 from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
@@ -42,9 +42,8 @@ def create_set(
 def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
     """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
     first = prompt_set.file_kind.first_text
-    _refuse_shortcomings(prompt_set, first, by)
     message = _("The usual settings") if prompt_set.file_kind.is_system else _("MixSeek's default templates")
-    return prompt_set.save_version(first, base=0, message=message, author=by, at=at)
+    return save_as_version(prompt_set, first, base=0, message=message, by=by, at=at)
 
 
 def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
@@ -63,7 +62,7 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
     newest = source.latest
     if newest is not None:
         # The copy has the same contexts, so what holds for the source holds for it.
-        _refuse_shortcomings(source, newest.templates, by)
+        require_sound(source, newest.templates, owner=by)
     with transaction.atomic():
         tags = [tag.name for tag in source.tags.all()]
         copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
@@ -92,7 +91,7 @@ def restore_version(
 
     Raises ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors, as every save.
     """
-    return keep_as_version(
+    return save_as_version(
         version.prompt_set,
         version.templates,
         base=base,
@@ -134,11 +133,6 @@ def require_templates(prompt_set: PromptSet) -> None:
             _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
             _("Contexts, matrix, suggestions and scores are about prompt templates."),
         )
-
-
-def _refuse_shortcomings(prompt_set: PromptSet, templates: Texts, owner: User) -> None:
-    if found := shortcomings(prompt_set, templates, owner=owner):
-        raise Refused(found)
 
 
 def _copy_context(context: SampleContext, to: PromptSet, at: datetime) -> None:

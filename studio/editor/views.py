@@ -16,7 +16,7 @@ from studio.editor.forms import read_draft
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
 from studio.editor.view_forms import read_view
 from studio.models import Draft, DraftCopy, PromptSet
-from studio.preview.saving import NothingChanged, Refused, VersionConflict, save
+from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.drafts import DraftConflict
 from studio.prompts.findings import Finding
 from studio.shell.refusal import RequestRefused
@@ -58,7 +58,15 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         page = replace(page, message_error=form.message_error)
         return editor_page(request, with_preview(page, person), 422)
     try:
-        version = save(draft, message=form.sent.message, at=now)
+        version = save_as_version(
+            prompt_set,
+            draft.templates,
+            base=draft.base,
+            message=form.sent.message,
+            by=person,
+            at=now,
+            draft=draft,
+        )
     except NothingChanged:
         note = _("Nothing changed since v%(number)d, so no version was made.")
         messages.info(request, note % {"number": draft.base})

@@ -174,33 +174,17 @@ def _by_levels(
         return "not_round", None
     if at_round.context is None or at_round.whole is None:
         return "no_context", None
-    fitted = _fitted(_Moment(at_round), config_of(prompt_set), budget, counter_of(prompt_set))
+    fitted = _fitted(at_round, config_of(prompt_set), budget, counter_of(prompt_set))
     if fitted.over_budget:
         return "level_one", fitted
     return ("left_out" if fitted.left_out else "fits"), fitted
 
 
-class _Moment:
-    """A context at a round as a key: as long as it is kept, no other context has its id."""
-
-    __slots__ = ("at_round", "told")
-
-    def __init__(self, at_round: ContextAtRound) -> None:
-        self.at_round, self.told = at_round, (id(at_round.whole), at_round.round)
-
-    def __hash__(self) -> int:
-        return hash(self.told)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Moment) and self.told == other.told
-
-
 @lru_cache(maxsize=32)
-def _fitted(moment: _Moment, config: RoundPromptConfig, budget: int, model: str) -> FittedPrompt:
+def _fitted(at_round: ContextAtRound, config: RoundPromptConfig, budget: int, model: str) -> FittedPrompt:
     """Cached: it depends on the context alone, not on what somebody writes in the template."""
-    at = moment.at_round
-    assert at.whole is not None
-    seen = seen_at("team", at.whole, "", at.round)
+    assert at_round.whole is not None
+    seen = seen_at("team", at_round.whole, "", at_round.round)
     assert isinstance(seen, RoundPromptContext)
     context = round_context_of(seen, teams=config.max_leaderboard_display_teams)
     return fit_round_prompt(context, PlainTextPromptBuilder(config), budget=budget, model=model)

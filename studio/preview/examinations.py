@@ -1,15 +1,26 @@
-"""Examinations that the jail made, kept for a while: a preview often comes back to a text it had."""
+"""Examinations of a template: its check and its prompt, made in the jail and kept for a while.
+
+Previews, saves, comparisons, the matrix, costs and replays ask here, so that what one of them had rendered
+the next one finds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 
 from builder.errors import LimitExceeded
 from builder.jail import Examination
+from builder.problems import errors_in
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import PromptKind
+from studio.prompts.findings import Finding, in_order
 from studio.shell.jail import pool
 from studio.shell.sized_cache import SizedCache
 
 MOST_CHARACTERS = 4_000_000
 """Of all examinations with what they were made from. One of a tenth of that is rare, and made anew."""
+AT_A_TIME = 8
+"""Renderings in one job of a batch: whoever asks for many can stop in between."""
 
 _kept: SizedCache[Examination] = SizedCache(MOST_CHARACTERS)
 
@@ -18,11 +29,63 @@ def examine(
     kind: PromptKind, text: str, values: Values, dialect: Dialect, *, owner: str, topic: str | None = None
 ) -> Examination:
     """``JailPool.examine``, remembered in this process; what met a limit is tried again."""
-    key = (kind, text, dialect, *values.values())
+    key = (kind, text, dialect.name, *values.values())
     if kept := _kept.get(key):
         return kept
-    found = pool().examine(kind, text, values, dialect, owner=owner, topic=topic)
-    if not isinstance(found.failure, LimitExceeded):
-        size = len(text) + len(found.text or "") + sum(len(str(value)) for value in values.values())
-        _kept.put(key, found, size)
-    return found
+    return _keep(key, pool().examine(kind, text, values, dialect, owner=owner, topic=topic))
+
+
+def examine_each(
+    kind: PromptKind,
+    text: str,
+    each_values: Sequence[Values],
+    dialect: Dialect,
+    *,
+    owner: str | None = None,
+) -> Iterator[Examination]:
+    """One text with many values, in their order, in the jail's lane for batches.
+
+    Nothing is rendered before it is asked for: who stops at the first limit spares the rest. Of the owner's
+    text the first one is a job of theirs, so that a text without end makes its owner wait and nobody else.
+    """
+    keys = [(kind, text, dialect.name, *values.values()) for values in each_values]
+    done = 0
+    if owner is not None and each_values:
+        done = 1
+        yield examine(kind, text, each_values[0], dialect, owner=owner)
+    while done < len(keys):
+        if kept := _kept.get(keys[done]):
+            done += 1
+            yield kept
+            continue
+        some = list(takewhile(lambda key: _kept.get(key) is None, keys[done : done + AT_A_TIME]))
+        values = each_values[done : done + len(some)]
+        for key, examined in zip(some, pool().examine_in_each(kind, text, values, dialect), strict=True):
+            done += 1
+            yield _keep(key, examined)
+
+
+def _keep(key: tuple[object, ...], examined: Examination) -> Examination:
+    if not isinstance(examined.failure, LimitExceeded):
+        _kept.put(key, examined, len(examined.text or "") + sum(len(str(part)) for part in key[1:]))
+    return examined
+
+
+def findings_of(kind: PromptKind, examined: Examination, *, errors_only: bool = False) -> tuple[Finding, ...]:
+    """What an examination says, in the order of lines: the check's problems and why there is no prompt."""
+    problems = examined.errors if errors_only else examined.problems
+    findings = [Finding.of_problem(kind, problem) for problem in problems]
+    if examined.failure is not None:
+        findings.append(Finding.of_error(kind, examined.failure))
+    return tuple(in_order(findings))
+
+
+def check_errors(texts: Mapping[PromptKind, str], *, owner: str) -> Iterator[Finding]:
+    """The errors of templates that are checked only; at one that meets a limit it ends."""
+    for kind, text in texts.items():
+        try:
+            problems = pool().check(kind, text, owner=owner)
+        except LimitExceeded as stop:
+            yield Finding.of_error(kind, stop)
+            return
+        yield from (Finding.of_problem(kind, problem) for problem in errors_in(problems))

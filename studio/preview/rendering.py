@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Literal
 
 from django.urls import reverse
@@ -18,9 +18,9 @@ from builder.template.variables import CURRENT_DATETIME, PromptKind
 from studio.contexts.at_round import ContextAtRound, dialect_of
 from studio.models import PromptSet
 from studio.preview.budgets import BudgetView, budget_view, counter_of
-from studio.preview.examinations import examine
+from studio.preview.examinations import examine, findings_of
 from studio.preview.source import SavedText
-from studio.prompts.findings import Finding, in_order
+from studio.prompts.findings import Finding
 from studio.shell.jail import status_of
 
 MOST_SHOWN = 200_000
@@ -140,7 +140,7 @@ class Preview(Answer):
             self.at_round,
             template=self.template,
             prompt=self.text or "",
-            values=_values(_Seen(self.at_round), self.kind, self.dialect),
+            values=self.at_round.values(self.kind, self.dialect),
             counted=self.tokens,
         )
 
@@ -165,7 +165,7 @@ def preview(
 ) -> Preview:
     """The template in the context. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
     dialect = dialect_of(prompt_set)
-    values = _values(_Seen(at_round), kind, dialect)
+    values = at_round.values(kind, dialect)
     blank = Preview(prompt_set, kind, at_round, dialect, template=text)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
@@ -177,38 +177,8 @@ def preview(
     change = None
     if saved is not None and examined.text is not None:
         changed = saved.templates.by_kind[kind] != text
-        change = Change(saved.number, changed, compared(before, examined.text))
-    return replace(blank, findings=_findings(kind, examined), text=examined.text, change=change)
-
-
-class _Seen:
-    """A context at a round as a key, by the context object's id: a preview reads its data once."""
-
-    __slots__ = ("at_round", "told")
-
-    def __init__(self, at_round: ContextAtRound) -> None:
-        submission = at_round.context.submission if at_round.context else ""
-        self.at_round, self.told = at_round, (id(at_round.whole), at_round.round, submission)
-
-    def __hash__(self) -> int:
-        return hash(self.told)
-
-    def __eq__(self, other: object) -> bool:
-        # As long as a key is kept, so is its context: no other one has the same id.
-        return isinstance(other, _Seen) and self.told == other.told
-
-
-@lru_cache(maxsize=32)
-def _values(seen: _Seen, kind: PromptKind, dialect: Dialect) -> Values:
-    """Cached, for the next pause is mostly in the same context, and to write out a history takes long."""
-    return seen.at_round.values(kind, dialect)
-
-
-def _findings(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
-    found = [Finding.of_problem(kind, problem) for problem in examined.problems]
-    if examined.failure is not None:
-        found.append(Finding.of_error(kind, examined.failure))
-    return tuple(in_order(found))
+        change = Change(saved.number, changed, compare_prompts(before, examined.text))
+    return replace(blank, findings=findings_of(kind, examined), text=examined.text, change=change)
 
 
 def _saved_prompt(
@@ -229,7 +199,12 @@ def _saved_prompt(
     return examine(kind, template, values, dialect, owner=owner).text
 
 
-def compared(before: str | None, after: str) -> Diff | None:
+def with_line_end(prompt: str) -> str:
+    """Rendering drops the last line's end: with it, a last line that others follow now is still the same."""
+    return prompt + "\n"
+
+
+def compare_prompts(before: str | None, after: str) -> Diff | None:
     """How two prompts differ; ``None`` where there is too much to compare for a page."""
     if before is None or len(before) + len(after) > MOST_COMPARED:
         return None

@@ -1,8 +1,10 @@
-"""The save rule: what becomes a version has no errors and stands every sample context of its set."""
+"""Saving a version: its texts have no errors and render in every sample context of the set.
+
+Used by the editor, by new, restored and imported sets, and before exports.
+"""
 
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -10,19 +12,18 @@ from django.db import transaction
 
 from builder.errors import JailUnavailable, LimitExceeded
 from builder.messages import message
-from builder.problems import errors_in
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import KINDS, PromptKind
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
+from studio.preview.examinations import check_errors, examine_each
 from studio.prompts.findings import Finding
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.system_text import read_text
-from studio.prompts.texts import SystemText, Texts
-from studio.shell.jail import pool
+from studio.prompts.texts import SystemText, Templates, Texts
 
-__all__ = ["NothingChanged", "Refused", "VersionConflict", "keep_as_version", "save", "shortcomings"]
+__all__ = ["NothingChanged", "Refused", "VersionConflict", "require_sound", "save_as_version", "shortcomings"]
 
 TRIAL_SECONDS = 20.0
 TRIAL_SECONDS_EACH = 0.1
@@ -46,119 +47,98 @@ class Refused(Exception):
         self.findings = findings
 
 
-def save(draft: Draft, *, message: str, at: datetime) -> PromptVersion:
-    """Make the draft the next version of its set, and end the draft.
-
-    Raises ``NothingChanged``, ``VersionConflict``, ``Refused``, or the jail's ``JailUnavailable``;
-    in each case the draft stays.
-    """
-    prompt_set, templates = draft.prompt_set, draft.templates
-    # Before the trial, which may take a second: neither is a matter of it.
-    base = prompt_set.versions.filter(number=draft.base).first()
-    if base is not None and base.templates == templates:
-        raise NothingChanged
-    if draft.base != prompt_set.revision:
-        raise VersionConflict
-    if found := shortcomings(prompt_set, templates, owner=draft.person):
-        raise Refused(found)
-    with transaction.atomic():
-        version = prompt_set.save_version(
-            templates, base=draft.base, message=message, author=draft.person, at=at
-        )
-        Draft.objects.settle(draft, version.number, at=at)
-    return version
-
-
-def keep_as_version(
+def save_as_version(
     prompt_set: PromptSet,
-    templates: Texts,
+    texts: Texts,
     *,
     base: int,
     message: str,
     by: User,
     at: datetime,
-    origin: Origin,
+    origin: Origin = Origin.EDITED,
     origin_note: str = "",
+    draft: Draft | None = None,
 ) -> PromptVersion:
-    """Make a text that was not written in the editor the version after ``base``.
+    """Make the texts the version after ``base``, and end the draft that they were written in.
 
-    Raises ``NothingChanged``, ``VersionConflict``, ``Refused`` or the jail's errors, as every save.
+    Raises ``NothingChanged``, ``VersionConflict``, ``Refused``, or the jail's errors; nothing is stored then,
+    and the draft stays.
     """
     # Before the trial, which may take a second: neither is a matter of it.
-    if prompt_set.revision != base:
-        raise VersionConflict
-    newest = prompt_set.latest
-    if newest is not None and newest.templates == templates:
+    parent = prompt_set.versions.filter(number=base).first()
+    is_newest = prompt_set.revision == base
+    # A draft without a change is none, also where somebody saved a version meanwhile.
+    if parent is not None and parent.templates == texts and (is_newest or draft is not None):
         raise NothingChanged
-    if found := shortcomings(prompt_set, templates, owner=by):
-        raise Refused(found)
-    return prompt_set.save_version(
-        templates, base=base, message=message, author=by, at=at, origin=origin, origin_note=origin_note
-    )
+    if not is_newest:
+        raise VersionConflict
+    require_sound(prompt_set, texts, owner=by)
+    with transaction.atomic():
+        version = prompt_set.save_version(
+            texts, base=base, message=message, author=by, at=at, origin=origin, origin_note=origin_note
+        )
+        if draft is not None:
+            Draft.objects.settle(draft, version.number, at=at)
+    return version
+
+
+def require_sound(prompt_set: PromptSet, texts: Texts, *, owner: User) -> None:
+    """Raise ``Refused`` where the texts have shortcomings.
+
+    Called by itself for the first version of a new set: the set is made after the trial, with its version.
+    """
+    if findings := shortcomings(prompt_set, texts, owner=owner):
+        raise Refused(findings)
 
 
 def shortcomings(
-    prompt_set: PromptSet, templates: Texts, *, owner: User, dialect: Dialect | None = None
+    prompt_set: PromptSet, texts: Texts, *, owner: User, dialect: Dialect | None = None
 ) -> list[Finding]:
-    """Every error of the text; where templates have none, the first one under a sample context.
+    """Every error of the texts; where templates have none, the first failure of each under a sample context.
 
     The contexts are rendered in the set's dialect unless another one is given.
     """
     name = str(owner.pk)
-    if isinstance(templates, SystemText):
-        return read_text(templates.system_prompt, owner=name).errors
-    texts = templates.by_kind
-    errors: list[Finding] = []
-    for kind, text in texts.items():
-        try:
-            problems = pool().check(kind, text, owner=name)
-        except LimitExceeded as stop:
-            return [*errors, Finding.of_error(kind, stop)]
-        errors += [Finding.of_problem(kind, problem) for problem in errors_in(problems)]
-    spoken = dialect or dialect_of(prompt_set)
-    return errors or _failures(texts, list(contexts_at_rounds(prompt_set)), spoken, name)
+    if isinstance(texts, SystemText):
+        return read_text(texts.system_prompt, owner=name).errors
+    errors = list(check_errors(texts.by_kind, owner=name))
+    return errors or _failures(prompt_set, texts, dialect or dialect_of(prompt_set), name)
 
 
-@dataclass(frozen=True)
-class _Trial:
-    kind: PromptKind
-    at_round: ContextAtRound
-    values: Values
-
-
-def _failures(
-    texts: dict[PromptKind, str], at_rounds: list[ContextAtRound], dialect: Dialect, owner: str
-) -> list[Finding]:
+def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: str) -> list[Finding]:
     """At the first limit the trial ends: the next rendering would only meet it again.
 
     ``JailUnavailable`` where it took too long without one: a matter of the machine, not of the text.
     """
-    trials = list(_trials(at_rounds, dialect))
-    seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * len(trials)
+    at_rounds = list(contexts_at_rounds(prompt_set))
+    trials = {kind: _different(kind, at_rounds, dialect) for kind in KINDS}
+    count = sum(map(len, trials.values()))
+    seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * count
     deadline = time.monotonic() + seconds
-    failed: dict[PromptKind, Finding] = {}
-    for trial in trials:
-        if trial.kind in failed:
-            continue
-        if time.monotonic() > deadline:
-            if failed:
+    findings: list[Finding] = []
+    for kind, text in texts.by_kind.items():
+        each_values = [values for _, values in trials[kind]]
+        examinations = examine_each(kind, text, each_values, dialect, owner=owner)
+        for at_round, _ in trials[kind]:
+            if time.monotonic() > deadline:
+                if findings:
+                    return findings
+                raise JailUnavailable(UNFINISHED, count=count, seconds=round(seconds))
+            failure = next(examinations).failure
+            if failure is not None:
+                findings.append(Finding.of_error(kind, failure, at_round.title))
+                if isinstance(failure, LimitExceeded):
+                    return findings
                 break
-            raise JailUnavailable(UNFINISHED, count=len(trials), seconds=round(seconds))
-        failure = pool().examine(trial.kind, texts[trial.kind], trial.values, dialect, owner=owner).failure
-        if failure is not None:
-            failed[trial.kind] = Finding.of_error(trial.kind, failure, trial.at_round.title)
-        if isinstance(failure, LimitExceeded):
-            break
-    return [failed[kind] for kind in KINDS if kind in failed]
+    return findings
 
 
-def _trials(at_rounds: Iterable[ContextAtRound], dialect: Dialect) -> Iterator[_Trial]:
-    """Each kind in each context and round; what looks the same in two of them is tried once."""
-    seen = set[tuple[object, ...]]()
+def _different(
+    kind: PromptKind, at_rounds: Iterable[ContextAtRound], dialect: Dialect
+) -> list[tuple[ContextAtRound, Values]]:
+    """The values of each context at a round; what two of them have alike is tried once."""
+    trials: dict[tuple[object, ...], tuple[ContextAtRound, Values]] = {}
     for at_round in at_rounds:
-        for kind in KINDS:
-            values = at_round.values(kind, dialect)
-            key = (kind, *values.items())
-            if key not in seen:
-                seen.add(key)
-                yield _Trial(kind, at_round, values)
+        values = at_round.values(kind, dialect)
+        trials.setdefault(tuple(values.values()), (at_round, values))
+    return list(trials.values())

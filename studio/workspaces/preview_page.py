@@ -9,7 +9,7 @@ from builder.errors import JailError
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import SampleContext, Workspace
-from studio.preview.examinations import examine
+from studio.preview.examinations import examine, findings_of
 from studio.prompts.findings import Finding
 from studio.shell.jail import status_of
 from studio.workspaces.state import PromptFileState, state_of
@@ -68,7 +68,4 @@ def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner
         return PromptPanel(kind)
     dialect = state.workspace.spoken
     found = examine(kind, text, seen.values(kind, dialect), dialect, owner=str(owner.pk))
-    findings = [Finding.of_problem(kind, problem) for problem in found.errors]
-    if found.failure is not None:
-        findings.append(Finding.of_error(kind, found.failure))
-    return PromptPanel(kind, found.text, tuple(findings))
+    return PromptPanel(kind, found.text, findings_of(kind, found, errors_only=True))

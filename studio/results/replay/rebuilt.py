@@ -12,7 +12,6 @@ from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.models import RoundPromptContext
 from studio.models import PromptVersion, Workspace
-from studio.preview.rendering import compared
 from studio.shell.jail import pool
 
 MOST_TRIED = 40
@@ -197,7 +196,7 @@ def _nearest(sent: str, templates: Sequence[Candidate], values: Values, dialect:
     for candidate, outcome in zip(
         likely, pool().render_many("team", [each.text for each in likely], values, dialect), strict=True
     ):
-        diff = None if outcome.text is None else compared(outcome.text, sent)
+        diff = None if outcome.text is None else compare_prompts(outcome.text, sent)
         if diff is not None:
             found = Nearest(candidate, diff)
             if best is None or found.added + found.removed < best.added + best.removed:

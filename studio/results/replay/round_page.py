@@ -8,7 +8,6 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from builder.diff.lines import with_line_end
 from builder.errors import BuilderError, JailError, TaskUnknown, UnknownRound
 from builder.leaderboard import AggregationStore, RebuiltRound, RoundRecord
 from builder.results.attribution import rebuilt_for
@@ -18,8 +17,8 @@ from builder.template.models import EvaluatorPromptContext
 from builder.template.variables import PromptKind, field_name
 from studio.compare.versions import TemplateDiff, TextDiff, View
 from studio.models import PromptVersion, Workspace
-from studio.preview.examinations import examine
-from studio.preview.rendering import compared
+from studio.preview.examinations import examine, findings_of
+from studio.preview.rendering import compare_prompts
 from studio.prompts.findings import Finding
 from studio.results.replay.rebuilt import Candidate, Nearest, Place, candidates, rebuilt_round
 from studio.runs.round_page import StoredText
@@ -185,13 +184,10 @@ def replayed(
     except JailError as refusal:
         return replace(blank, refusal=refusal)
     if examined.text is None:
-        found = [Finding.of_problem(kind, problem) for problem in examined.errors]
-        if examined.failure is not None:
-            found.append(Finding.of_error(kind, examined.failure))
-        return replace(blank, findings=tuple(found))
+        return replace(blank, findings=findings_of(kind, examined, errors_only=True))
     if sent is None:
         return replace(blank, text=examined.text)
-    beside = view.compared(kind, with_line_end(sent), with_line_end(examined.text))
+    beside = view.compared_prompts(kind, sent, examined.text)
     return replace(blank, text=examined.text, comparison=beside)
 
 
@@ -207,7 +203,7 @@ def difference(
         given = examine("team", nearest.team_user_prompt, values, workspace.spoken, owner=owner)
     except BuilderError:
         return None
-    diff = compared(given.text, played.sent)
+    diff = compare_prompts(given.text, played.sent)
     return None if diff is None else Nearest(Candidate(nearest.team_user_prompt, (nearest,)), diff)
 
 

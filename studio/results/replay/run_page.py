@@ -13,7 +13,7 @@ from builder.leaderboard.sentences import TASK_UNKNOWN
 from builder.results.attribution import rebuilt_for
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
-from studio.preview.rendering import compared
+from studio.preview.rendering import compare_prompts
 from studio.results.replay.rebuilt import Candidate
 from studio.shell.downloads import Table
 from studio.shell.jail import pool
@@ -272,7 +272,7 @@ def _cell(stored: StoredRound, text: str | None, failure: BuilderError | None) -
     if text == sent:
         return Cell(stored.round_number, "same", 0, 0, 0)
     more = tokens.recount(text).tokens - tokens.recount(sent).tokens
-    diff = compared(sent, text)
+    diff = compare_prompts(sent, text)
     if diff is None:
         return Cell(stored.round_number, "changed", tokens_more=more)
     return Cell(stored.round_number, "changed", diff.added, diff.removed, more)

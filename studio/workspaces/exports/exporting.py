@@ -16,7 +16,7 @@ from builder.files.workspace_file import CHANGED
 from builder.files.workspace_look import inspect
 from builder.messages import message
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
-from studio.preview.saving import Refused, keep_as_version
+from studio.preview.saving import Refused, save_as_version
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.shell.language import reader_language
 from studio.workspaces.exports.models import Outcome
@@ -192,7 +192,7 @@ def _kept(target: Target, version: PromptVersion, by: User, at: datetime) -> Pro
         if equal is not None:
             return equal
         try:
-            return keep_as_version(
+            return save_as_version(
                 prompt_set,
                 templates,
                 base=prompt_set.revision,

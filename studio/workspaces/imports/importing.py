@@ -14,7 +14,7 @@ from builder.template.variables import KINDS, field_name
 from studio.editor.page import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from studio.preview.saving import Refused, keep_as_version, shortcomings
+from studio.preview.saving import Refused, require_sound, save_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.file_kinds import DEFAULTS, FileKind
 from studio.prompts.findings import Finding
@@ -45,7 +45,6 @@ __all__ = [
     "adopt",
     "import_as_version",
     "import_into_editor",
-    "keep_as_version",
     "propose",
 ]
 
@@ -197,7 +196,7 @@ def import_as_version(
     if proposal.templates is None:
         raise NotWhole
     if proposal.prompt_set is not None:
-        return keep_as_version(
+        return save_as_version(
             proposal.prompt_set,
             proposal.templates,
             base=base,
@@ -208,8 +207,7 @@ def import_as_version(
             origin_note=proposal.file.origin_note,
         )
     blank = PromptSet(dialect=proposal.dialect, holds=proposal.file.holds)
-    if found := shortcomings(blank, proposal.templates, owner=proposal.owner):
-        raise Refused(found)
+    require_sound(blank, proposal.templates, owner=proposal.owner)
     with _one_at_a_time(proposal.owner):
         again = PromptVersion.objects.filter(
             number=1,
@@ -306,7 +304,7 @@ def adopt(
     kept = prompt_set.versions.filter(content_hash=proposal.templates.content_hash).first()
     if kept is not None:
         raise AlreadyKept(kept)
-    return keep_as_version(
+    return save_as_version(
         prompt_set,
         proposal.templates,
         base=prompt_set.revision,

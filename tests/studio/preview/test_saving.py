@@ -189,7 +189,9 @@ def test_a_tab_that_wrote_during_the_save_keeps_its_draft(
         return examine(*args, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(studio.preview.saving, "shortcomings", meanwhile)
-    studio.preview.saving.save(draft, message="m", at=NOW)
+    studio.preview.saving.save_as_version(
+        prompt_set, draft.templates, base=1, message="m", by=person, at=NOW, draft=draft
+    )
     kept = Draft.objects.get()
     assert newest().team_user_prompt == "one\n"
     assert (kept.team_user_prompt, kept.base) == ("two\n", 1)

@@ -11,8 +11,7 @@ from django.test import Client
 
 from builder.jail import JailPool
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext
-from studio.preview.saving import Refused, save
-from studio.prompts.drafts import SentDraft
+from studio.preview.saving import Refused, save_as_version
 from studio.prompts.file_kinds import DEFAULT_SYSTEM
 from studio.prompts.history import history_page, words_of
 from studio.prompts.history_index import HistoryNote
@@ -102,9 +101,9 @@ def test_broken_toml_is_one_finding_with_its_line() -> None:
 def test_hint_does_not_keep_a_text_from_being_saved(person: User) -> None:
     made = make_system_set(person)
     wanted = text(more="[elsewhere]\nx = 1\n")
-    draft = Draft.objects.keep(made, person, SentDraft(SystemText(wanted), 1, 0), at=NOW)
     assert [each.severity for each in read_text(wanted, owner="1").findings] == ["hint"]
-    assert save(draft, message="more", at=NOW).number == 2
+    saved = save_as_version(made, SystemText(wanted), base=1, message="more", by=person, at=NOW)
+    assert saved.number == 2
 
 
 def test_preview_marks_the_typo_and_knows_what_was_meant(signed_in: Client, system_set: PromptSet) -> None:
@@ -209,9 +208,8 @@ def test_pages_of_a_set_work_and_those_of_templates_say_why_not(
 
 def test_refused_text_raises_for_whoever_saves_without_a_page(person: User) -> None:
     made = make_system_set(person)
-    draft = Draft.objects.keep(made, person, SentDraft(SystemText("x"), 1, 0), at=NOW)
     with pytest.raises(Refused):
-        save(draft, message="x", at=NOW)
+        save_as_version(made, SystemText("x"), base=1, message="x", by=person, at=NOW)
     assert PromptVersion.objects.count() == 1 and not SampleContext.objects.exists()
 
 

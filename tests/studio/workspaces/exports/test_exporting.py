@@ -307,7 +307,7 @@ def test_an_edit_that_cannot_be_kept_just_now_is_not_overwritten(
     def busy(*args: object, **more: object) -> None:
         raise VersionConflict
 
-    monkeypatch.setattr(studio.workspaces.exports.exporting, "keep_as_version", busy)
+    monkeypatch.setattr(studio.workspaces.exports.exporting, "save_as_version", busy)
     other = make_workspace(workspace.folder.parent / "other", word="one")
     edit = file_of(templates("by hand"))
     prompt_file(workspace.folder).write_bytes(edit)
