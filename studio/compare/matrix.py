@@ -4,7 +4,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,17 +13,19 @@ from typing import Literal
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.contract.round_history import DEFAULT_MODEL
-from builder.diff.lines import compare, with_line_end
-from builder.errors import BuilderError, DiffTooLarge, JailUnavailable, LimitExceeded
+from builder.errors import BuilderError, JailUnavailable, LimitExceeded
 from builder.jail import Examination
 from builder.jail.refusals import BUSY
 from builder.problems import Problem
 from builder.template.dialect import Dialect
+from builder.template.formatters import Values
 from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import PromptSet, SampleContext
 from studio.preview.budgets import Fill, fill_of
-from studio.shell.jail import pool
+from studio.preview.coverage import digest_of
+from studio.preview.examinations import examine_each
+from studio.preview.rendering import compare_prompts
 from studio.shell.language import reader_language
 from studio.shell.sized_cache import SizedCache
 
@@ -34,12 +36,8 @@ ROW_SECONDS = 6.0
 ROWS_AT_ONCE = 4
 """Of the server's threads, so many work on tables; the others are for everybody else."""
 WAIT_SECONDS = 5.0
-MOST_COMPARED = 200_000
-MOST_LINES = 6_000
-"""Characters and lines of two prompts whose lines are counted; of longer ones it is said that they differ."""
 MOST_STOPPED = 2
 """Renderings of one template that meet a limit; the others would too."""
-_AT_A_TIME = 8
 
 State = Literal["same", "gained", "changed", "unknown", "error"]
 _WORSE: tuple[State, ...] = ("same", "gained", "changed", "unknown", "error")
@@ -83,23 +81,7 @@ def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a template gives in a context at a round."""
-
-    text: str | None = None
-    tokens: int = 0
-    trouble: Problem | BuilderError | None = None
-    """Why there is no prompt."""
-    margin: float = 0.0
-    """The share of the tokens by which an estimate may be off."""
-
-    @property
-    def size(self) -> int:
-        return 200 + len(self.text or "")
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """A version in one context at one round, against the baseline."""
 
     round: int
@@ -107,18 +89,19 @@ class Cell:
     added: int | None = None
     removed: int | None = None
     """Lines; None where the prompts are too long to be compared for a table."""
-    tokens: int | None = None
+    counted: TokenCount | None = None
     before: int | None = None
     """Tokens of the baseline's prompt."""
     trouble: Problem | BuilderError | None = None
-    margin: float = 0.0
-    """Of the tokens, where they are an estimate."""
+    """Why there is no prompt."""
 
     def fill(self, budget: int | None) -> Fill:
         """Whether its prompt is within the budget."""
-        if self.tokens is None:
-            return "none"
-        return fill_of(TokenCount(self.tokens, "", exact=not self.margin, margin=self.margin), budget)
+        return fill_of(self.counted, budget) if self.counted else "none"
+
+    @property
+    def tokens(self) -> int | None:
+        return self.counted.tokens if self.counted else None
 
     @property
     def tokens_more(self) -> int | None:
@@ -147,10 +130,10 @@ class Group:
     """A version in all rounds of one context."""
 
     column: Column
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
     @cached_property
-    def worst(self) -> Cell:
+    def worst(self) -> MatrixCell:
         """The round to look at: an error before a change, of changes the largest, the last of equals."""
         return max(
             self.cells,
@@ -199,61 +182,62 @@ class Table:
             return known
         with _turn():
             until = time.monotonic() + ROW_SECONDS
-            new = self._prompts(text, until)
-            old = new if text == self.baseline else self._prompts(self.baseline, until)
+            at_rounds = [at_round for column in self.columns for at_round in column.at_rounds]
+            values = {at_round: at_round.values(self.kind, self.dialect) for at_round in at_rounds}
+            new = self._examinations(text, values, until)
+            old = new if text == self.baseline else self._examinations(self.baseline, values, until)
             return tuple(self._group(text, column, old, new, until) for column in self.columns)
 
-    def _group(self, text: str, column: Column, old: "_Prompts", new: "_Prompts", until: float) -> Group:
+    def _group(
+        self, text: str, column: Column, old: "_Examinations", new: "_Examinations", until: float
+    ) -> Group:
         cells = []
-        for each in column.at_rounds:
-            place = (column.digest, each.round)
+        for at_round in column.at_rounds:
             late = time.monotonic() > until
-            cells.append(_cell(each.round, old.get(place), None if late else new.get(place)))
+            cells.append(self._cell(at_round.round, old.get(at_round), None if late else new.get(at_round)))
         if all(cell.is_final for cell in cells):
             _cells.put(self._key(text, column), tuple(cells), len(cells))
         return Group(column, tuple(cells))
 
-    def _prompts(self, text: str, until: float) -> "_Prompts":
-        """What the text gives in each context and round: remembered, or rendered in the lane for batches."""
-        found: _Prompts = {}
-        missing: list[tuple[Column, ContextAtRound]] = []
-        for column in self.columns:
-            for each in column.at_rounds:
-                if given := _prompts.get(self._place(text, column, each)):
-                    found[column.digest, each.round] = given
-                else:
-                    missing.append((column, each))
-        done, size, stopped = 0, 1, 0
-        # A few at first: a template that never ends shall not be tried eight times.
-        while done < len(missing) and stopped < MOST_STOPPED and time.monotonic() < until:
-            some = missing[done : done + size]
-            values = [each.values(self.kind, self.dialect) for _, each in some]
-            for (column, each), examined in zip(
-                some, pool().examine_in_each(self.kind, text, values, self.dialect), strict=True
-            ):
-                given = _given(examined, self.counter)
-                found[column.digest, each.round] = given
-                if isinstance(examined.failure, LimitExceeded):
-                    stopped += 1
-                else:
-                    _prompts.put(self._place(text, column, each), given, given.size)
-            done, size = done + size, min(2 * size, _AT_A_TIME)
-        return found
+    def _examinations(
+        self, text: str, values: Mapping[ContextAtRound, Values], until: float
+    ) -> "_Examinations":
+        """What the text gives in each context and round, as far as there is time for it."""
+        examinations: _Examinations = {}
+        stopped = 0
+        each_examined = examine_each(self.kind, text, list(values.values()), self.dialect)
+        for at_round in values:
+            if stopped == MOST_STOPPED or time.monotonic() > until:
+                break
+            examinations[at_round] = examined = next(each_examined)
+            stopped += isinstance(examined.failure, LimitExceeded)
+        return examinations
 
     def _key(self, text: str, column: Column) -> tuple[object, ...]:
-        texts = _digest(self.baseline), _digest(text)
-        return self.kind, self.dialect, self.counter, *texts, column.digest
+        return self.kind, self.dialect, self.counter, digest_of(self.baseline), digest_of(text), column.digest
 
-    def _place(self, text: str, column: Column, at: ContextAtRound) -> tuple[object, ...]:
-        return self.kind, self.dialect, self.counter, _digest(text), column.digest, at.round
+    def _cell(self, number: int, old: Examination | None, new: Examination | None) -> MatrixCell:
+        if new is not None and new.text is None:
+            return MatrixCell(number, "error", trouble=next(iter(new.errors), None) or new.failure)
+        if old is None or new is None or new.text is None or isinstance(old.failure, LimitExceeded):
+            return MatrixCell(number, "unknown")
+        counted = _counted(new.text, self.counter)
+        if old.text is None:
+            return MatrixCell(number, "gained", counted=counted)
+        before = _counted(old.text, self.counter).tokens
+        if old.text == new.text:
+            return MatrixCell(number, "same", 0, 0, counted, before)
+        diff = compare_prompts(old.text, new.text)
+        lines = (diff.added, diff.removed) if diff else (None, None)
+        return MatrixCell(number, "changed", *lines, counted, before)
 
 
-_Prompts = dict[tuple[str, int], Given]
+_Examinations = dict[ContextAtRound, Examination]
 
-_prompts: SizedCache[Given] = SizedCache(4_000_000)
-"""By characters: mostly the baseline's, which every row asks for."""
-_cells: SizedCache[tuple[Cell, ...]] = SizedCache(60_000)
+_cells: SizedCache[tuple[MatrixCell, ...]] = SizedCache(60_000)
 """By cells: what has been compared once is not compared again."""
+_counts: SizedCache[TokenCount] = SizedCache(60_000)
+"""By counts: mostly the baseline's, which every row asks for."""
 _turns = threading.BoundedSemaphore(ROWS_AT_ONCE)
 
 
@@ -267,35 +251,9 @@ def _turn() -> Iterator[None]:
         _turns.release()
 
 
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _given(examined: Examination, counter: str) -> Given:
-    if examined.text is not None:
-        counted = tokens.recount(examined.text, counter)
-        return Given(examined.text, counted.tokens, margin=counted.margin)
-    return Given(trouble=next(iter(examined.errors), None) or examined.failure)
-
-
-def _cell(number: int, old: Given | None, new: Given | None) -> Cell:
-    if new is not None and new.text is None:
-        return Cell(number, "error", trouble=new.trouble)
-    if old is None or new is None or new.text is None or isinstance(old.trouble, LimitExceeded):
-        return Cell(number, "unknown")
-    if old.text is None:
-        return Cell(number, "gained", tokens=new.tokens, margin=new.margin)
-    if old.text == new.text:
-        return Cell(number, "same", 0, 0, new.tokens, old.tokens, margin=new.margin)
-    added, removed = _lines(old.text, new.text)
-    return Cell(number, "changed", added, removed, new.tokens, old.tokens, margin=new.margin)
-
-
-def _lines(old: str, new: str) -> tuple[int | None, int | None]:
-    if len(old) + len(new) > MOST_COMPARED or old.count("\n") + new.count("\n") > MOST_LINES:
-        return None, None
-    try:
-        diff = compare(with_line_end(old), with_line_end(new))
-    except DiffTooLarge:
-        return None, None
-    return diff.added, diff.removed
+def _counted(text: str, counter: str) -> TokenCount:
+    key = (counter, digest_of(text))
+    if (counted := _counts.get(key)) is None:
+        counted = tokens.recount(text, counter)
+        _counts.put(key, counted, 1)
+    return counted

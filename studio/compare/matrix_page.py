@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from builder.cache.tokens import ESTIMATE, encoding_for
 from builder.errors import JailError
 from builder.template.variables import PromptKind, field_name
-from studio.compare.matrix import Cell, Column, Group, Table, columns_of
+from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
 from studio.compare.matrix_forms import Picked
 from studio.compare.versions import NoDraft, Side
 from studio.contexts.at_round import dialect_of
@@ -63,7 +63,7 @@ class Row:
         return any(cell.state == "unknown" for group in self.groups or () for cell in group.cells)
 
     @property
-    def errors(self) -> list[Cell]:
+    def errors(self) -> list[MatrixCell]:
         """Cells whose errors are not the same, a few of them."""
         cells = (cell for group in self.groups or () for cell in group.cells if cell.trouble)
         return list({(cell.line, cell.why): cell for cell in cells}.values())[:ERRORS_SHOWN]
@@ -286,7 +286,7 @@ class MatrixPage:
             found.append(self.worked_out(row))
         return found
 
-    def compare_url(self, row: Row, group: Group, cell: Cell) -> str:
+    def compare_url(self, row: Row, group: Group, cell: MatrixCell) -> str:
         """The rendered comparison that the cell is about."""
         address = reverse("prompt-compare", args=[self.prompt_set.slug, self.baseline.name, row.side.name])
         query: dict[str, str | int] = {"rendered": "on"}
@@ -317,7 +317,7 @@ class MatrixPage:
                     counted = (cell.added, cell.removed, cell.tokens, cell.tokens_more, *self._against(cell))
                     yield (*about, group.column.slug, cell.round, cell.state, *counted, cell.why or None)
 
-    def _against(self, cell: Cell) -> tuple[str, int | None, bool | None]:
+    def _against(self, cell: MatrixCell) -> tuple[str, int | None, bool | None]:
         """Who counted, the budget, and whether the cell is over it; None where an estimate cannot say."""
         fill = cell.fill(self.budget)
         return self.tokenizer or ESTIMATE, self.budget, fill == "over" if fill in ("over", "within") else None

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from studio.compare.matrix import Cell, Column, Group
+from studio.compare.matrix import Column, Group, MatrixCell
 from studio.compare.matrix_page import MatrixPage, Row
 from studio.preview.budget_tags import thin_bar
 
@@ -19,13 +19,13 @@ _SIGNS = {"same": "=", "changed": "≠", "gained": "✓", "error": "!", "unknown
 
 
 @register.simple_tag
-def compared_at(page: MatrixPage, row: Row, group: Group, cell: Cell) -> str:
+def compared_at(page: MatrixPage, row: Row, group: Group, cell: MatrixCell) -> str:
     """The address of the rendered comparison behind a cell."""
     return page.compare_url(row, group, cell)
 
 
 @register.filter
-def sign(cell: Cell) -> str:
+def sign(cell: MatrixCell) -> str:
     """The state in one character."""
     return _SIGNS[cell.state]
 
@@ -38,7 +38,7 @@ def signed(number: int) -> str:
 
 
 @register.simple_tag
-def told(cell: Cell) -> str:
+def told(cell: MatrixCell) -> str:
     """The cell in a sentence."""
     if cell.state == "same":
         return _("unchanged")
@@ -60,7 +60,9 @@ def told(cell: Cell) -> str:
 
 
 @register.simple_tag
-def against_budget(page: MatrixPage, row: Row, group: Group, cell: Cell, only_round: bool) -> SafeString:
+def against_budget(
+    page: MatrixPage, row: Row, group: Group, cell: MatrixCell, only_round: bool
+) -> SafeString:
     """The longest prompt of the cell against the budget, a word where it is over, the sum of all rounds."""
     cells = [each for each in ((cell,) if only_round else group.cells) if each.tokens is not None]
     if not cells:

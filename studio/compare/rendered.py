@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from builder.diff.lines import with_line_end
 from builder.errors import JailError, LimitExceeded
 from builder.jail import Examination
 from builder.template.dialect import Dialect
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.compare.versions import TextDiff, View
 from studio.contexts.at_round import ContextAtRound
+from studio.preview.examinations import examine, findings_of
 from studio.prompts.findings import Finding
 from studio.prompts.texts import Templates
-from studio.shell.jail import pool, status_of
+from studio.shell.jail import status_of
 
 OVERVIEW_SECONDS = 3.0
 """For all rounds together: each rendering may stay just below its limit."""
@@ -110,7 +110,7 @@ class Pair:
     def examined(self, kind: PromptKind, at_round: ContextAtRound) -> tuple[Examination, Examination]:
         values = at_round.values(kind, self.dialect)
         old, new = (
-            pool().examine(kind, side.by_kind[kind], values, self.dialect, owner=self.owner)
+            examine(kind, side.by_kind[kind], values, self.dialect, owner=self.owner)
             for side in (self.old, self.new)
         )
         return old, new
@@ -131,9 +131,15 @@ def prompt_diff(
     old, new = pair.examined(kind, at_round)
     text = None
     if old.text is not None and new.text is not None:
-        text = view.compared(kind, with_line_end(old.text), with_line_end(new.text), most=most)
+        text = view.compared_prompts(kind, old.text, new.text, most=most)
     return PromptDiff(
-        kind, True, text, _errors(kind, old), _errors(kind, new), before, met_limit=_met_limit(old, new)
+        kind,
+        True,
+        text,
+        findings_of(kind, old, errors_only=True),
+        findings_of(kind, new, errors_only=True),
+        before,
+        met_limit=_met_limit(old, new),
     )
 
 
@@ -189,10 +195,3 @@ def _cell(seen: PromptDiff, number: int) -> Cell:
 
 def _met_limit(*sides: Examination) -> bool:
     return any(isinstance(each.failure, LimitExceeded) for each in sides)
-
-
-def _errors(kind: PromptKind, examined: Examination) -> tuple[Finding, ...]:
-    found = [Finding.of_problem(kind, problem) for problem in examined.errors]
-    if examined.failure is not None:
-        found.append(Finding.of_error(kind, examined.failure))
-    return tuple(found)

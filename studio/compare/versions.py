@@ -9,12 +9,11 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.diff.lines import Diff, compare
+from builder.diff.lines import Diff, compare, with_line_end
 from builder.diff.unified import unified
 from builder.errors import DiffTooLarge
 from studio.compare.stretches import Stretch, stretches
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.preview.rendering import with_line_end
 from studio.prompts.texts import TextKind, Texts, text_name
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused

@@ -199,11 +199,6 @@ def _saved_prompt(
     return examine(kind, template, values, dialect, owner=owner).text
 
 
-def with_line_end(prompt: str) -> str:
-    """Rendering drops the last line's end: with it, a last line that others follow now is still the same."""
-    return prompt + "\n"
-
-
 def compare_prompts(before: str | None, after: str) -> Diff | None:
     """How two prompts differ; ``None`` where there is too much to compare for a page."""
     if before is None or len(before) + len(after) > MOST_COMPARED:

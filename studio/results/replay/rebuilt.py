@@ -12,6 +12,7 @@ from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.models import RoundPromptContext
 from studio.models import PromptVersion, Workspace
+from studio.preview.rendering import compare_prompts
 from studio.shell.jail import pool
 
 MOST_TRIED = 40

@@ -15,11 +15,13 @@ from django.test import Client
 
 import studio.compare.matrix
 import studio.compare.matrix_page
+import studio.preview.rendering
+from builder.cache.tokens import TokenCount
 from builder.errors import JailUnavailable
 from builder.jail import Examination, JailPool, Limits
 from builder.jail.refusals import BUSY
 from builder.template.dialect import MIXSEEK
-from studio.compare.matrix import Cell, Column, Group, Table, columns_of
+from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
 from studio.models import Draft, Label, PromptSet, SampleContext
 from studio.shell.sized_cache import SizedCache
 from tests.studio.clock import NOW
@@ -236,11 +238,14 @@ class Counted(JailPool):
     rendered = 0
     refuses = False
 
-    def examine_in_each(self, kind: Any, text: str, situations: Any, dialect: Any = None) -> Any:
+    def examine_in_each(
+        self, kind: Any, text: str, situations: Any, dialect: Any = None
+    ) -> Iterator[Examination]:
         if self.refuses:
             raise JailUnavailable(BUSY, line=None, seconds="60.0")
-        self.rendered += len(situations)
-        return super().examine_in_each(kind, text, situations, dialect)
+        for examined in super().examine_in_each(kind, text, situations, dialect):
+            self.rendered += 1
+            yield examined
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +276,8 @@ def test_what_was_worked_out_once_stands_in_the_page(
     get(signed_in, baseline="3", row="1")
     assert jail.rendered == 8
     # A context that changed is another one.
-    SampleContext.objects.filter(slug="start").update(submission="else")
+    changed = SampleContext.objects.get(slug="start")
+    SampleContext.objects.filter(pk=changed.pk).update(data=changed.data | {"user_prompt": "else"})
     get(signed_in, baseline="1", row="3")
     assert jail.rendered == 10
 
@@ -328,9 +334,8 @@ def test_a_template_without_end_is_not_tried_in_every_situation(
 
 
 def test_many_situations_go_to_the_lane_for_batches(prompt_set: PromptSet, jail: Counted) -> None:
-    found = jail.examine_in_each(
-        "team", FAILS_LATE, [{"user_prompt": "a", "round_number": number} for number in (1, 2)], MIXSEEK
-    )
+    each_values = [{"user_prompt": "a", "round_number": number} for number in (1, 2)]
+    found = list(jail.examine_in_each("team", FAILS_LATE, each_values, MIXSEEK))
     assert [isinstance(each, Examination) for each in found] == [True, True]
     assert found[0].text == "# Task\na\nRound 1" and found[1].failure is not None
     assert jail.stats().lanes["batch"].size == 1 and jail.stats().lanes["preview"].busy == 0
@@ -347,18 +352,22 @@ def test_contexts_that_have_no_room_are_counted(
 
 
 def test_long_prompts_are_only_said_to_differ(monkeypatch: pytest.MonkeyPatch, prompt_set: PromptSet) -> None:
-    monkeypatch.setattr(studio.compare.matrix, "MOST_COMPARED", 10)
+    monkeypatch.setattr(studio.preview.rendering, "MOST_COMPARED", 10)
     columns, _ = columns_of(prompt_set)
     worst = Table("team", MIXSEEK, columns, TEAM).row(TEAM + "one more\n")[0].worst
     assert (worst.state, worst.added, worst.removed, worst.tokens_more) == ("changed", None, None, 3)
 
 
+def counted(tokens: int) -> TokenCount:
+    return TokenCount(tokens, "", exact=True, margin=0.0)
+
+
 def test_the_worst_round_stands_for_its_context() -> None:
     column = Column(None, ())
-    small = Cell(1, "changed", 1, 0, 10, 9)
-    large = Cell(2, "changed", 4, 4, 10, 9)
-    error = Cell(3, "error")
-    same = Cell(4, "same", 0, 0, 9, 9)
+    small = MatrixCell(1, "changed", 1, 0, counted(10), 9)
+    large = MatrixCell(2, "changed", 4, 4, counted(10), 9)
+    error = MatrixCell(3, "error")
+    same = MatrixCell(4, "same", 0, 0, counted(9), 9)
     assert Group(column, (same, small, large)).worst == large
     assert Group(column, (same, small, large)).alike == 2
     assert Group(column, (large, error, same)).worst == error
