@@ -228,8 +228,8 @@ class Table:
         if old.text == new.text:
             return MatrixCell(number, "same", 0, 0, counted, before)
         diff = compare_prompts(old.text, new.text)
-        lines = (diff.added, diff.removed) if diff else (None, None)
-        return MatrixCell(number, "changed", *lines, counted, before)
+        added, removed = (diff.added, diff.removed) if diff else (None, None)
+        return MatrixCell(number, "changed", added, removed, counted, before)
 
 
 _Examinations = dict[ContextAtRound, Examination]
