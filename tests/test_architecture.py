@@ -28,7 +28,7 @@ NAMELESS = {"utils", "helpers", "common", "misc", "services"}
 # Which files may import a library that reads text from strangers or opens foreign files.
 ROOMS = {
     "duckdb": ("builder/leaderboard/",),
-    "tomlkit": ("builder/files/file_help.py",),
+    "tomlkit": ("builder/files/new_prompt_file.py",),
     "markdown_it": ("studio/shell/markdown.py",),
     "yaml": ("builder/system/front_matter.py",),
 }
@@ -69,9 +69,9 @@ OPEN_TO_STUDIO = {
         "diff.unified",
         "template.variables",
         "diff.words",
-        "files.workspace_file",
-        "files.workspace_folder",
-        "files.workspace_look",
+        "files.writing",
+        "files.folders",
+        "files.reading",
     ]
 }
 

@@ -9,7 +9,7 @@ from builder.contract.round_fields import check_fields, plain_record, type_of
 from builder.contract.round_history import latest, played_rounds, shortened
 from builder.contract.round_prompt import Kept, PlainTextPromptBuilder, RoundPromptConfig
 from builder.errors import TemplateFailure
-from builder.files.workspace_text import read_part
+from builder.files.text_parts import read_part
 from builder.messages import message
 from builder.problems import Problem, errors_in
 from builder.template.allowed import FILTERS, Signature

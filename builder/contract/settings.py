@@ -21,11 +21,10 @@ from builder.errors import (
     PromptFileMissing,
     WorkspaceMissing,
 )
-from builder.files.orchestrator_file import named_prompt_file
-from builder.files.prompt_file import merge, read
+from builder.files.prompt_file import merge, named_prompt_file, read
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
 from builder.files.toml_file import located
-from builder.files.workspace_file import replace
-from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
+from builder.files.writing import replace
 from builder.invalid_input import SettingsError
 from builder.messages import message
 from builder.template.defaults import (

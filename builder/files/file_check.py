@@ -1,4 +1,7 @@
-"""Checking a whole prompt file: its fields, its templates, each finding with its line in the file."""
+"""The check of a whole prompt file: its fields and its templates, each problem with its line in the file.
+
+Used by ``python -m builder check`` and, through the jail, by the studio's workspaces and imports.
+"""
 
 import re
 from collections.abc import Callable, Iterator

@@ -1,4 +1,7 @@
-"""``prompt_builder.toml``: read it, and put new templates into it without touching anything else."""
+"""The prompt file, ``prompt_builder.toml``: read, and given new templates without touching anything else.
+
+Used by ``builder.contract.settings`` and, through the jail, by the studio's imports and exports.
+"""
 
 import re
 import tomllib
@@ -8,7 +11,7 @@ from datetime import date
 from typing import Any
 
 from builder.errors import PromptFileInvalid
-from builder.files.file_help import new_file, new_table
+from builder.files.new_prompt_file import new_file, new_table
 from builder.files.toml_file import MAX_FILE_BYTES, TOO_LARGE, TomlFile, located, type_name
 from builder.files.toml_source import Statement, write_value
 from builder.messages import message
@@ -22,6 +25,11 @@ NOT_A_STRING = located(
     "{field} は文字列でなければなりませんが、TOMLの {found} です",
     fix_en='Write the template between `"""` and `"""`.',
     fix_ja='テンプレートを `"""` と `"""` の間に書いてください。',
+)
+NAME_NOT_A_STRING = located(
+    "settings-name-not-a-string",
+    "prompt_builder_config must be a string, but is a TOML {found}",
+    "prompt_builder_config は文字列でなければなりませんが、TOMLの {found} です",
 )
 UNKNOWN_FIELD = message(
     "file-unknown-field",
@@ -75,6 +83,14 @@ class PromptFile:
     source: str = field(repr=False)
 
 
+@dataclass(frozen=True)
+class NamedFile:
+    """The prompt file as ``prompt_builder_config`` writes it, and on which line."""
+
+    name: str
+    line: int
+
+
 # --- reading -----------------------------------------------------------------------------
 
 
@@ -120,6 +136,17 @@ def _standing(file: TomlFile) -> dict[str, Statement]:
         for each in file.statements
         if each.kind == "value" and len(each.path) == 2 and each.path[0] == TABLE and each.path[1] in FIELDS
     }
+
+
+def named_prompt_file(data: bytes, name: str) -> NamedFile | None:
+    """The prompt file that ``configs/orchestrator.toml`` names; None where it leaves MixSeek to its usual
+    place. ``name`` is what errors call it."""
+    file = TomlFile(data, name)
+    named, line = file.value_at("orchestrator", "prompt_builder_config")
+    if named is not None and not isinstance(named, str):
+        raise file.refuse(NAME_NOT_A_STRING, line, found=type_name(named))
+    # MixSeek takes an empty name for none.
+    return NamedFile(named, line) if named else None
 
 
 # --- merging -----------------------------------------------------------------------------

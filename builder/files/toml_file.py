@@ -1,4 +1,7 @@
-"""A TOML file of a workspace: what it means, where it says so, and errors that name file and line."""
+"""A TOML file of a workspace: what it means, where it says so, and errors that name file and line.
+
+Used for the prompt file, ``orchestrator.toml`` and ``system_prompt.toml``.
+"""
 
 import re
 import tomllib

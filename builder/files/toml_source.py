@@ -1,4 +1,4 @@
-"""Where the statements of a TOML document stand in its text, and how a text is written as a value.
+"""The source of a TOML document: where its statements stand, and how a text is written as a value.
 
 tomllib says what a document means but not where a value stands; tomlkit, which writes new files, keeps
 the layout of old ones but moves arrays of tables defined in pieces, and needs seconds for long templates.

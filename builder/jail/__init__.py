@@ -2,8 +2,7 @@
 
 from builder.diff.three_way import Choice, Region, ThreeWay
 from builder.files.file_check import MISSING_FIELD
-from builder.files.orchestrator_file import NamedFile
-from builder.files.prompt_file import PromptFile
+from builder.files.prompt_file import NamedFile, PromptFile
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool

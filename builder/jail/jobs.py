@@ -17,7 +17,7 @@ from builder.diff.three_way import compare_three
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.files import prompt_file
 from builder.files.file_check import check_file
-from builder.files.orchestrator_file import named_prompt_file
+from builder.files.prompt_file import named_prompt_file
 from builder.jail.limits import Limits, exceeded
 from builder.problems import errors_in
 from builder.system.front_matter import read_front_matters

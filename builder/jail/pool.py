@@ -14,8 +14,7 @@ import builder.template.render  # noqa: F401
 from builder.cache.cacheable_prefix import DEFAULT_MODEL, PrefixAnalysis, against_minimum
 from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
-from builder.files.orchestrator_file import NamedFile
-from builder.files.prompt_file import PromptFile
+from builder.files.prompt_file import NamedFile, PromptFile
 from builder.jail import answers
 from builder.jail.answers import Examination, Match, Outcome
 from builder.jail.dispatch import Dispatcher
@@ -156,7 +155,7 @@ class JailPool:
         return list(answers.problems_of(self._jobs.ask_file(request, owner)))
 
     def named_prompt_file(self, data: bytes, name: str, *, owner: str | None = None) -> NamedFile | None:
-        """``builder.files.orchestrator_file.named_prompt_file``, isolated."""
+        """``builder.files.prompt_file.named_prompt_file``, isolated."""
         request = {"do": "named_prompt_file", "data": base64.b64encode(data).decode(), "name": name}
         named = self._jobs.ask_file(request, owner)
         return None if named is None else NamedFile(**named)

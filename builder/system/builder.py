@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from builder.cache.tokens import TokenCount, count
 from builder.errors import WORKSPACE_MISSING, BuilderError, WorkspaceMissing
-from builder.files.workspace_look import peek
-from builder.files.workspace_text import read_part
+from builder.files.reading import peek
+from builder.files.text_parts import read_part
 from builder.invalid_input import SettingsError
 from builder.messages import message
 from builder.system.bootstrap import MISSING

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builder.errors import BuilderError
-from builder.files.workspace_text import TextPart, list_folder, read_part
+from builder.files.text_parts import TextPart, list_folder, read_part
 from builder.messages import message
 from builder.problems import Problem
 from builder.system.config import SkillsConfig

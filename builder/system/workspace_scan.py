@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builder.errors import BuilderError
-from builder.files.workspace_text import TextPart, read_part
+from builder.files.text_parts import TextPart, read_part
 from builder.messages import message
 from builder.problems import Problem
 from builder.system.config import BootstrapConfig, RuntimeConfig, SystemPromptConfig

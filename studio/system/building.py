@@ -8,7 +8,7 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, PromptFileInvalid
-from builder.files.workspace_look import peek
+from builder.files.reading import peek
 from builder.problems import Problem, errors_in
 from builder.system.builder import SkillCost, SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.leaderboard import DATABASE_NAME
 from studio.models import Workspace
 from studio.workspaces.roots import (

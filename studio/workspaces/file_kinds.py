@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
-from builder.files.workspace_look import PROMPT_FILE
+from builder.files.reading import PROMPT_FILE
 from builder.jail import PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from builder.errors import BuilderError, PromptFileError, PromptFileRefused
-from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
-from builder.files.workspace_look import peek as peek_below
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState
+from builder.files.reading import peek as peek_below
 from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
 from builder.system.file import problems_of as system_problems

@@ -10,7 +10,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError
-from builder.files.workspace_look import ORCHESTRATOR_FILE, PROMPT_FILE
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.template.variables import FIELDS
 from studio.models import Workspace
 from studio.shell.language import reader_language

@@ -12,7 +12,7 @@ from django.db.models import Max, Q
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, JailError, PromptFileInvalid
-from builder.files.workspace_look import ORCHESTRATOR_FILE
+from builder.files.reading import ORCHESTRATOR_FILE
 from builder.jail import MISSING_FIELD, PromptFile
 from builder.problems import Problem
 from builder.template.variables import FIELDS

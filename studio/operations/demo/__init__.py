@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db import transaction
 from django.utils import timezone
 
-from builder.files.workspace_look import PROMPT_FILE, sha256
+from builder.files.reading import PROMPT_FILE, sha256
 from studio.contexts.samples import add_samples
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Tag, Workspace
 from studio.operations.demo.story import STORIES, Story

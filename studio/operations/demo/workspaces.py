@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
-from builder.files.workspace_look import PROMPT_FILE
+from builder.files.reading import PROMPT_FILE
 from builder.simulation import TASKS, Run, prompt_file_of, simulate
 from studio.operations.demo.agent import write_agent
 from studio.operations.demo.story import BRIEFING, RESEARCH, LabelStep, Story

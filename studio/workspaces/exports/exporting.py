@@ -12,8 +12,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, JailError, PromptFileConflict, PromptFileError
-from builder.files.workspace_file import CHANGED
-from builder.files.workspace_look import inspect
+from builder.files.reading import inspect
+from builder.files.writing import CHANGED
 from builder.messages import message
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.preview.saving import Refused, save_as_version

@@ -18,8 +18,8 @@ from builder.errors import (
     PromptFileRefused,
     WorkspaceMissing,
 )
-from builder.files.workspace_file import CHANGED
-from builder.files.workspace_look import FileState, inspect, sha256
+from builder.files.reading import FileState, inspect, sha256
+from builder.files.writing import CHANGED
 from builder.messages import message
 from builder.template.dialect import Dialect
 from builder.template.variables import FIELDS

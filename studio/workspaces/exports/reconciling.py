@@ -8,8 +8,8 @@ from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 
 from builder.errors import PromptFileError, PromptFileMissing
-from builder.files.workspace_file import Turn, turn
-from builder.files.workspace_folder import BUSY
+from builder.files.folders import BUSY
+from builder.files.writing import Turn, turn
 from studio.models import Export, ExportReceipt
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.exports.plan import hash_of

@@ -13,8 +13,8 @@ from django.db import DatabaseError, transaction
 from django.utils import timezone
 
 from builder.errors import BuilderError, PromptFileConflict, PromptFileError
-from builder.files import workspace_file
-from builder.files.workspace_file import Turn, turn
+from builder.files import writing
+from builder.files.writing import Turn, turn
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.workspaces.exports.models import Outcome
@@ -22,7 +22,7 @@ from studio.workspaces.exports.plan import hash_of
 from studio.workspaces.exports.reconciling import settle
 from studio.workspaces.roots import root_of
 
-STEPS: tuple[str, ...] = ("kept", "intended", *workspace_file.STEPS, "done", "receipted")
+STEPS: tuple[str, ...] = ("kept", "intended", *writing.STEPS, "done", "receipted")
 """The steps of an export, in order; a server may die after each of them. What follows «intended» is done
 for one workspace after the other."""
 
@@ -137,13 +137,13 @@ def _write(export: Export, intent: Intent, mine: Turn, on_step: OnStep) -> None:
     on_step("receipted")
 
 
-def _written(intent: Intent, mine: Turn, on_step: OnStep) -> workspace_file.Receipt:
+def _written(intent: Intent, mine: Turn, on_step: OnStep) -> writing.Receipt:
     path, root = intent.path, intent.root
     expected = None if intent.before is None else hash_of(intent.before)
     if intent.after is not None:
-        return workspace_file.replace(path, intent.after, expected, root, within=mine, on_step=on_step)
+        return writing.replace(path, intent.after, expected, root, within=mine, on_step=on_step)
     assert expected is not None, "nothing to nothing is no change"
-    return workspace_file.remove(path, expected, root, within=mine, on_step=on_step)
+    return writing.remove(path, expected, root, within=mine, on_step=on_step)
 
 
 def _failed(export: Export, error: BuilderError) -> None:

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid
-from builder.files.workspace_look import peek
+from builder.files.reading import peek
 from builder.problems import Problem
 from builder.system.file import problems_of, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name

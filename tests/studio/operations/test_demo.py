@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 
-from builder.files.workspace_look import sha256
+from builder.files.reading import sha256
 from builder.leaderboard import AggregationStore
 from builder.template.check import check
 from builder.template.dialect import MIXSEEK

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from django.contrib.auth.models import User
 
-from builder.files.workspace_look import sha256
+from builder.files.reading import sha256
 from studio.models import Export, ExportReceipt, PromptVersion, Workspace
 from studio.prompts.texts import Templates
 from tests.studio.clock import NOW

@@ -11,7 +11,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 
 import studio.workspaces.files
 from builder.files.prompt_file import merge
-from builder.files.workspace_look import sha256
+from builder.files.reading import sha256
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspaces.state import PromptFileState, state_of, states_of

@@ -14,7 +14,6 @@ from uuid import uuid4
 
 import pytest
 
-from builder.files import workspace_file
 from studio.workspaces.exports.exporting import STEPS
 from studio.workspaces.exports.plan import hash_of
 from tests.studio.workspaces.exports import export_processes
@@ -80,7 +79,7 @@ def test_an_export_killed_at_a_step_leaves_whole_files_and_true_receipts(
     assert run(export_processes.mend, folder) == told
 
 
-REMOVAL = ("intended", *workspace_file.REMOVE_STEPS, "done", "receipted")
+REMOVAL = ("intended", "locked", "compared", "replaced", "folder-synced", "done", "receipted")
 
 
 @pytest.mark.parametrize(

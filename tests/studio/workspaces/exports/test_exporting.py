@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.db import DatabaseError
 
 import studio.workspaces.exports.exporting
-from builder.files.workspace_file import turn
+from builder.files.writing import turn
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
 from studio.preview.saving import Refused

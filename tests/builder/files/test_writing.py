@@ -25,9 +25,9 @@ from builder.errors import (
     PromptFileRefused,
     PromptFileUnwritable,
 )
-from builder.files import workspace_folder
-from builder.files.workspace_file import REMOVE_STEPS, STEPS, Receipt, remove, replace, turn
-from builder.files.workspace_look import inspect, peek, read_bytes, sha256
+from builder.files import folders
+from builder.files.reading import inspect, peek, read_bytes, sha256
+from builder.files.writing import STEPS, Receipt, remove, replace, turn
 
 OLD, NEW = b"old = 1\n", b"new = 2\n"
 # Children of a process that has nothing but this module: cheap, and no thread of ours is copied.
@@ -58,7 +58,7 @@ def test_the_file_is_replaced_and_the_receipt_tells_how(file: Path) -> None:
     receipt = put(file)
 
     assert file.read_bytes() == NEW
-    assert receipt == Receipt(file, sha256(OLD), sha256(NEW), owner_kept=True, durable=True, old=OLD)
+    assert receipt == Receipt(file, sha256(NEW), owner_kept=True, durable=True, old=OLD)
     assert names(file) == ["prompt_builder.toml"]
 
 
@@ -68,7 +68,7 @@ def test_a_new_file_is_made_with_its_folder(tmp_path: Path) -> None:
     receipt = replace(path, NEW, None, tmp_path)
 
     assert path.read_bytes() == NEW
-    assert (receipt.sha256_before, receipt.old, path.stat().st_mode & 0o777) == (None, None, 0o644)
+    assert (receipt.old, path.stat().st_mode & 0o777) == (None, 0o644)
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o755])
@@ -337,21 +337,21 @@ def test_a_busy_folder_is_waited_for_and_then_left(file: Path) -> None:
 
 def test_a_turn_lasts_for_more_than_one_write(file: Path, tmp_path: Path) -> None:
     with turn(file, tmp_path) as mine:
-        assert mine.look().data == OLD
+        assert mine.peek()[0].data == OLD
         put(file, within=mine)
         with pytest.raises(PromptFileUnwritable, match="Somebody else is writing"):
             put(file, OLD, expected=NEW, lock_seconds=0)
-        assert mine.look().data == NEW
+        assert mine.peek()[0].data == NEW
         remove(file, sha256(NEW), tmp_path, within=mine)
-        assert mine.look().data is None
+        assert mine.peek()[0].data is None
     with turn(tmp_path / "new" / "p.toml", tmp_path, make=True, lock_seconds=0) as other:
-        assert other.look().data is None
+        assert other.peek()[0].data is None
 
 
 def test_the_steps_of_taking_a_file_away_are_told(file: Path, tmp_path: Path) -> None:
     told: list[str] = []
     remove(file, sha256(OLD), tmp_path, on_step=told.append)
-    assert tuple(told) == REMOVE_STEPS and set(told) < set(STEPS)
+    assert tuple(told) == ("locked", "compared", "replaced", "folder-synced") and set(told) < set(STEPS)
 
 
 # --- reading as MixSeek does --------------------------------------------------------------
@@ -374,7 +374,7 @@ def test_reading_follows_links_but_waits_for_nothing(file: Path, tmp_path: Path)
 
 
 def test_without_an_exchange_of_names_it_is_still_atomic(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workspace_folder, "_renameat2", None)  # as on macOS
+    monkeypatch.setattr(folders, "_renameat2", None)  # as on macOS
 
     put(file)
     assert (file.read_bytes(), names(file)) == (NEW, ["prompt_builder.toml"])

@@ -1,4 +1,7 @@
-"""A folder of a workspace, held open: no link is followed on the way, and writers take turns."""
+"""A folder of a workspace, held open: no link is followed on the way, and writers take turns.
+
+Used by the modules that read and write a workspace's files.
+"""
 
 import ctypes
 import errno

@@ -1,6 +1,6 @@
 from datetime import date
 
-from builder.files.file_help import new_file
+from builder.files.new_prompt_file import new_file
 from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.variables import KINDS, VARIABLES, field_name
 

@@ -1,4 +1,4 @@
-"""The help that a new prompt file carries as comments, and the file around it."""
+"""A new prompt file: the templates, with help as comments. Used by ``builder.files.prompt_file``."""
 
 from collections.abc import Mapping
 from datetime import date

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from builder.errors import BuilderError, PromptFileRefused, PromptFileUnwritable
-from builder.files.workspace_text import TextPart, list_folder, read_part
+from builder.files.text_parts import TextPart, list_folder, read_part
 
 
 @pytest.fixture

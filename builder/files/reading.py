@@ -1,4 +1,7 @@
-"""Looking at one file of a workspace: what stands there, and what would keep it from being replaced."""
+"""The reader of a workspace's files: what stands there, and what would keep it from being replaced.
+
+Used by ``builder.contract.settings``, ``builder.files.writing`` and the studio's workspaces.
+"""
 
 import errno
 import hashlib
@@ -10,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from builder.errors import PromptFileInvalid, PromptFileMissing, PromptFileRefused
+from builder.files.folders import LINK, opened, unreadable
 from builder.files.toml_file import MAX_FILE_BYTES, TOO_LARGE
-from builder.files.workspace_folder import LINK, opened, unreadable
 from builder.messages import message
 from builder.problems import Problem
 

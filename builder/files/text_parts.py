@@ -1,4 +1,6 @@
-"""A text of a workspace that somebody else wrote: read in part, by no way out, and never waited for.
+"""Parts of a workspace's texts: the beginning and end of a file, which may be a pipe or lead elsewhere.
+
+Used for the files and skills of a system prompt and for the templates of round prompts.
 
 A link is followed as long as it stays inside the workspace: people link AGENTS.md to what another tool
 reads. It is resolved first and what it leads to is then opened without following anything, so that nobody
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builder.errors import PromptFileMissing, PromptFileRefused
-from builder.files.workspace_folder import LINK, opened, unreadable
+from builder.files.folders import LINK, opened, unreadable
+from builder.files.reading import closing
 from builder.messages import message
 
 LINK_OUT = message(
@@ -97,10 +100,8 @@ def _opened(path: Path, root: Path, flags: int) -> Iterator[int]:
         if refusal.code != LINK:
             raise
         handle = _open_target(path, root, flags)
-    try:
+    with closing(handle):
         yield handle
-    finally:
-        os.close(handle)
 
 
 def _open_target(path: Path, root: Path, flags: int) -> int:

@@ -1,4 +1,7 @@
-"""Writing one file of a workspace: whole or not at all, and never over somebody else's edit."""
+"""The writer of a workspace's files: whole or not at all, and never over somebody else's edit.
+
+Used by ``python -m builder init`` and the studio's exports.
+"""
 
 import os
 import secrets
@@ -15,17 +18,14 @@ from builder.errors import (
     PromptFileRefused,
     PromptFileUnwritable,
 )
+from builder.files.folders import TEMPORARY, exchange, lock, opened, rename_new, sweep
+from builder.files.reading import FileState, closing, look_in, peek_in, sha256
 from builder.files.toml_file import MAX_FILE_BYTES, TOO_LARGE
-from builder.files.workspace_folder import TEMPORARY, exchange, lock, opened, rename_new, sweep
-from builder.files.workspace_look import FileState, closing, look_in, peek_in, sha256
 from builder.messages import message
 
 Step = Literal["locked", "compared", "written", "synced", "compared-again", "replaced", "folder-synced"]
 STEPS: tuple[Step, ...] = get_args(Step)
 """The steps of ``replace``, in order; a process may die after each of them."""
-REMOVE_STEPS: tuple[Step, ...] = ("locked", "compared", "replaced", "folder-synced")
-"""Those of ``remove``."""
-
 
 LOCK_SECONDS = 10.0
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -59,7 +59,6 @@ class Receipt:
     """What a write has done. ``old`` is what stood there before, for undoing it."""
 
     path: Path
-    sha256_before: str | None
     sha256_after: str | None
     owner_kept: bool
     durable: bool
@@ -75,13 +74,8 @@ class Turn:
     root: Path
     folder: int
 
-    def look(self) -> FileState:
-        """What stands at the path now; refuses what ``replace`` would refuse."""
-        with _unwritable(self.path):
-            return look_in(self.folder, self.path)
-
     def peek(self) -> tuple[FileState, PromptFileRefused | None]:
-        """The same, with what ``replace`` would refuse told and not raised."""
+        """What stands at the path now, and what would keep ``replace`` from replacing it."""
         return peek_in(self.folder, self.path)
 
 
@@ -141,7 +135,7 @@ def replace(
             on_step("replaced")
         durable = _sync(folder)
         on_step("folder-synced")
-    return Receipt(path, expected_hash, sha256(new), owner_kept, durable, state.data)
+    return Receipt(path, sha256(new), owner_kept, durable, state.data)
 
 
 def remove(
@@ -173,7 +167,7 @@ def remove(
                 os.unlink(aside, dir_fd=folder)
             durable = _sync(folder)
             on_step("folder-synced")
-    return Receipt(path, expected_hash, None, True, durable, state.data)
+    return Receipt(path, None, True, durable, state.data)
 
 
 @contextmanager
