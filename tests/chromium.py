@@ -11,6 +11,7 @@ ARGUMENTS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",  # nothing from outside
 ]
 HOW_TO_GET_IT = "install Chromium (on Debian «apt-get install chromium») and run the tests again"
 

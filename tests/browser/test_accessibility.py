@@ -1,11 +1,9 @@
-"""Every page, in both themes and both languages: axe finds nothing, nothing spills over the edge."""
+"""Every page, in both themes and both languages: axe finds nothing, and nothing spills over the edge."""
 
-import pytest
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from tests.browser.audit import findings, findings_when_narrow, sideways
 from tests.browser.conftest import Watch
-from tests.browser.readiness import wait_until_ready
 
 PAGES = {
     "/prompts/": 200,
@@ -60,58 +58,42 @@ PAGES = {
 }
 
 
-def findings(page: Page) -> list[str]:
-    """What axe says about the page, once it has stopped changing by itself."""
-    wait_until_ready(page)
-    expect(page.locator(".htmx-request")).to_have_count(0)
-    violations = Axe().run(page).response["violations"]
-    return [f"{page.url} {each['id']}: {each['nodes'][0]['html']}" for each in violations]
+def visit(page: Page, path: str, language: str) -> None:
+    answer = page.goto(path)
+    assert answer is not None and answer.status == PAGES[path]
+    assert page.get_attribute("html", "lang") == language
 
 
-@pytest.mark.parametrize(("theme", "language"), [("light", "en"), ("dark", "ja")])
-def test_axe_finds_nothing(page: Page, watch: Watch, server: str, theme: str, language: str) -> None:
+def test_english_pages_have_no_findings_and_do_not_scroll_sideways(page: Page, watch: Watch) -> None:
     watch.expect(400, 404)
-    page.context.add_cookies(
-        [
-            {"name": "studio-theme", "value": theme, "url": server},
-            {"name": "studio-language", "value": language, "url": server},
-        ]
-    )
-    found: list[str] = []
-    for path, status in PAGES.items():
-        answer = page.goto(path)
-        assert answer is not None and answer.status == status
-        assert page.get_attribute("html", "lang") == language
-        found += findings(page)
-    assert found == []
+    violations: list[str] = []
+    for path in PAGES:
+        visit(page, path, "en")
+        violations += findings(page) + sideways(page)
+    assert violations == []
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_before_sign_in(stranger: Page, server: str, theme: str) -> None:
-    stranger.context.add_cookies([{"name": "studio-theme", "value": theme, "url": server}])
+def test_japanese_pages_have_no_findings_when_narrow_and_do_not_scroll_sideways(
+    page: Page, watch: Watch, server: str
+) -> None:
+    watch.expect(400, 404)
+    page.context.add_cookies([{"name": "studio-language", "value": "ja", "url": server}])
+    violations: list[str] = []
+    for path in PAGES:
+        visit(page, path, "ja")
+        violations += findings_when_narrow(page) + sideways(page)
+    assert violations == []
+
+
+def test_page_before_sign_in_has_no_findings(stranger: Page) -> None:
     stranger.goto("/signin/")
-    assert findings(stranger) == []
+    assert findings(stranger) + sideways(stranger) == []
 
 
-def test_axe_finds_nothing_on_the_page_of_every_component(page: Page, settings: object) -> None:
+def test_page_of_every_component_has_no_findings(page: Page, settings: object) -> None:
     settings.DEBUG = True  # type: ignore[attr-defined]
     page.goto("/design/")
     assert findings(page) == []
-
-
-@pytest.mark.parametrize("width", [1280, 360])
-def test_no_page_scrolls_sideways(page: Page, watch: Watch, width: int) -> None:
-    watch.expect(400, 404)
-    page.set_viewport_size({"width": width, "height": 800})
-    wide, found = [], []
-    for path in PAGES:
-        page.goto(path)
-        if width == 360:
-            # What a small screen leaves out must still have a name.
-            found += findings(page)
-        if page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"):
-            wide.append(path)
-    assert (wide, found) == ([], [])
 
 
 def test_paper_shows_the_content_alone(page: Page) -> None:

@@ -4,8 +4,8 @@ import re
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.audit import findings
 from tests.browser.patience import eventually
-from tests.browser.test_accessibility import findings
 
 SETTINGS = "/prompts/research-team/settings/"
 EDIT = "/prompts/research-team/edit/?context=round-5-first&round=5"

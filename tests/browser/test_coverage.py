@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from studio.models import PromptSet, SampleContext
+from tests.browser.audit import findings
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
 from tests.browser.patience import eventually
-from tests.browser.test_accessibility import findings
 from tests.studio.editing import make_context
 
 LATE = "{{ user_prompt }}\n{% if round_number > 6 %}\nlate\n{% endif %}\n"

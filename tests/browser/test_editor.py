@@ -5,10 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import Watch
+from tests.browser.audit import findings
 from tests.browser.editor_page import EDIT, FIRST_PLACE, EditorPage, forget_drafts
 from tests.browser.readiness import press
-from tests.browser.test_accessibility import findings
 
 
 @pytest.fixture
@@ -220,15 +219,9 @@ def test_a_narrow_screen_stacks_without_scrolling_sideways(editor: EditorPage) -
 
 
 @pytest.mark.parametrize("language", ["en", "ja"])
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing(page: Page, watch: Watch, server: str, theme: str, language: str) -> None:
+def test_axe_finds_nothing(page: Page, server: str, language: str) -> None:
     forget_drafts()
-    page.context.add_cookies(
-        [
-            {"name": "studio-theme", "value": theme, "url": server},
-            {"name": "studio-language", "value": language, "url": server},
-        ]
-    )
+    page.context.add_cookies([{"name": "studio-language", "value": language, "url": server}])
     editor = EditorPage(page, FIRST_PLACE)
     found = findings(page)
     editor.write("{% if round_number > 1 %}{{ user_prompt | truncate(20, 'x') }}{% endif %} {# why #}\n")

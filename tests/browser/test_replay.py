@@ -10,9 +10,9 @@ from playwright.sync_api import Page, expect
 from studio.models import Workspace
 from studio.results.attribution import attribute_workspace
 from studio.workspaces.stores import store_of
+from tests.browser.audit import findings
 from tests.browser.editor_page import EditorPage, forget_drafts
 from tests.browser.readiness import press
-from tests.browser.test_accessibility import findings
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from playwright.sync_api import Page, expect
 
 from studio.models import SampleContext, Workspace
 from studio.workspaces.stores import store_of
+from tests.browser.audit import findings
 from tests.browser.clipboard import copied
 from tests.browser.readiness import press
-from tests.browser.test_accessibility import findings
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from studio.models import Workspace
 from studio.shell.signin import issue_link_token
 from tests.browser import live_run
+from tests.browser.audit import findings, sideways
 from tests.browser.conftest import Watch
 from tests.browser.patience import eventually
-from tests.browser.test_accessibility import findings
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT = 20_000
@@ -147,22 +147,15 @@ def leader_after_a_reload(page: Page) -> str:
     return leader(page).inner_text()
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_on_a_run_and_a_team(page: Page, writer: Writer, theme: str) -> None:
-    page.emulate_media(color_scheme=theme)  # type: ignore[arg-type]
+def test_a_run_and_a_team_have_no_findings_and_do_not_scroll_sideways(page: Page, writer: Writer) -> None:
+    found: list[str] = []
     for url in (
         writer.url,
         f"{writer.url}teams/team-b/",
         f"{writer.url}teams/team-b/?raw=1",
         "/workspaces/watched/runs/",
+        "/runs/",
     ):
         page.goto(url)
-        assert findings(page) == [], url
-
-
-def test_neither_page_scrolls_sideways(page: Page, writer: Writer) -> None:
-    for width in (360, 768):
-        page.set_viewport_size({"width": width, "height": 800})
-        for url in (writer.url, f"{writer.url}teams/team-b/", "/workspaces/watched/runs/", "/runs/"):
-            page.goto(url)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, url
+        found += findings(page) + sideways(page)
+    assert found == []

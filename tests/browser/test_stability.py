@@ -7,9 +7,9 @@ from playwright.sync_api import Locator, Page, Request, Route, expect
 
 from studio.models import Draft, DraftCopy
 from studio.prompts.drafts import CopyReason
+from tests.browser.audit import findings
 from tests.browser.editor_page import SLUG, EditorPage, forget_drafts
 from tests.browser.patience import eventually
-from tests.browser.test_accessibility import findings
 
 CLOCK = "Now: {{ current_datetime }}\n# Task\n{{ user_prompt }}\nAnswer in Japanese, in a few words.\n"
 CALM = "# Task\n{{ user_prompt }}\nRound {{ round_number }} of this, at {{ current_datetime }}\n"

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from studio.models import SystemBuild, Workspace
+from tests.browser.audit import findings
 from tests.browser.readiness import wait_until_ready
-from tests.browser.test_accessibility import findings
 
 URL = "/workspaces/research/system/"
 

@@ -9,10 +9,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from studio.models import PromptSet, Workspace
 from studio.shell.signin import issue_link_token
+from tests.browser.audit import findings
 from tests.browser.conftest import Watch
 from tests.browser.editor_page import EditorPage
 from tests.browser.readiness import press
-from tests.browser.test_accessibility import findings
 
 LAB = "research-lab"
 NAME = "Agents of the lab"

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from studio.models import Workspace
 from studio.results.attribution import attribute_workspace
-from tests.browser.test_accessibility import findings
+from tests.browser.audit import findings, sideways
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -70,19 +70,9 @@ def test_the_method_is_stated_one_click_from_the_history(page: Page) -> None:
     assert file.value.suggested_filename == "research-team-scores.csv"
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_on_pages_with_scores(page: Page, server: str, theme: str) -> None:
-    page.context.add_cookies([{"name": "studio-theme", "value": theme, "url": server}])
+def test_pages_with_scores_have_no_findings_and_do_not_scroll_sideways(page: Page) -> None:
     found: list[str] = []
     for path in ("", "?anyway=1", "scores/", "scores/?anyway=1", "versions/4/runs/"):
         page.goto(f"/prompts/research-team/{path}")
-        found += findings(page)
+        found += findings(page) + sideways(page)
     assert found == []
-
-
-@pytest.mark.parametrize("width", [1280, 768, 360])
-def test_no_page_with_scores_scrolls_sideways(page: Page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 800})
-    for path in ("", "?anyway=1", "scores/", "scores/?anyway=1", "versions/4/runs/"):
-        page.goto(f"/prompts/research-team/{path}")
-        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
