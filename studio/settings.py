@@ -71,7 +71,6 @@ TEMPLATES = [
                 "diff": "studio.compare.tags",
                 "matrix": "studio.compare.matrix_tags",
                 "previews": "studio.preview.tags",
-                "receipts": "studio.workspaces.exports.tags",
                 "results": "studio.results.tags",
                 "runs": "studio.runs.tags",
                 "scores": "studio.shell.tags",

@@ -1,133 +1,182 @@
-"""The file of a workspace that a set's versions are: where it lies, how it is read and written."""
+"""The kinds of file that a set's versions can be: where each lies in a workspace, how it is read and written.
 
+Used by the states of workspaces, by imports and by exports, which treat all kinds alike.
+"""
+
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date
+from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
+from typing import TypeVar
 
-from builder.files.reading import PROMPT_FILE
-from builder.jail import PromptFile
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from builder.errors import BuilderError, PromptFileError, PromptFileRefused
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState, peek
+from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE
+from builder.system.file import problems_of as system_problems
 from builder.template.variables import FIELDS, field_name
 from studio.models import Label, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import SystemText, Templates, Texts, unix_line_ends, user_prompts
+from studio.shell.environment import overriding_variables
 from studio.shell.jail import pool
-from studio.workspaces.files import Location, ReadFile, locate, problems_of, read, read_system
+from studio.workspaces.roots import root_of
+
+DOTENV_FILE = Path(".env")
+
+_MOST_KEPT = 256
+_LARGEST_KEPT = 256 * 1024
+_ASSIGNMENT = re.compile(rb"\s*(?:export\s+)?(MIXSEEK_[A-Z_]+)\s*=")
+
+Answer = TypeVar("Answer")
+Content = tuple[PromptFile | None, Texts | None]
+"""What a file says: all of a prompt file, and the texts where they make a whole version."""
 
 
-class HeldFile(ABC):
-    """One of a workspace's files; everything else about states and exports is the same for all."""
+class WorkspaceFile(ABC):
+    """One kind of file that workspaces have."""
 
     holds: FileKind
     usual: Path
     """Where it lies, unless something in the workspace says otherwise."""
+    label_field: str
+    """The field of a workspace with the label that it follows with this file."""
     overridable = False
     """Whether variables of the environment win over it."""
+    is_missing: "str | Promise"
+    is_unusable: "str | Promise"
+    """The sentences of a state without the file, and with one that has errors."""
 
-    @abstractmethod
     def label_of(self, workspace: Workspace) -> Label | None:
-        """The label that the workspace follows with this file."""
+        label: Label | None = getattr(workspace, self.label_field)
+        return label
+
+    def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
+        """Where it lies, and the line that says so. Raises what the jail or the builder says about that."""
+        return folder / self.usual, None
 
     @abstractmethod
-    def locate(self, folder: Path) -> Location:
-        """Where it lies. Raises what the jail or the builder says about a file that names it."""
+    def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
+        """What a file says. Raises ``PromptFileError`` and the jail's errors."""
 
     @abstractmethod
-    def read(self, path: Path, folder: Path) -> ReadFile:
-        """The file as it stands. Raises ``PromptFileError`` for what is not read at all."""
-
-    @abstractmethod
-    def problems(self, file: ReadFile) -> Sequence[Problem]:
-        """Everything that is wrong with a file that was read."""
-
-    @abstractmethod
-    def texts(self, file: ReadFile) -> Texts | None:
-        """What a file that was read says, where it is a version's whole text."""
-
-    @abstractmethod
-    def texts_in(self, data: bytes, name: str, owner: str) -> Texts | None:
-        """The same of bytes. Raises ``PromptFileError`` and the jail's errors."""
+    def check(self, data: bytes, name: str) -> Sequence[Problem]:
+        """Everything that is wrong with a file that can be parsed."""
 
     @abstractmethod
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         """The file with these texts. Raises ``PromptFileInvalid`` where the old one cannot take them."""
 
+    def read(self, data: bytes, name: str) -> Content | PromptFileError:
+        """``parse`` for a file that is looked at again and again: the same bytes go to the jail once."""
+        return _once(_parsed, data)(self, data, name)
 
-class PromptsFile(HeldFile):
+    def problems(self, data: bytes, name: str) -> tuple[Problem, ...]:
+        """``check``, once for the same bytes."""
+        return _once(_checked, data)(self, data, name)
+
+
+class PromptsFile(WorkspaceFile):
     """Three templates among whatever else stands in MixSeek's prompt file."""
 
-    holds, usual, overridable = FileKind.PROMPTS, PROMPT_FILE, True
+    holds, usual, label_field, overridable = FileKind.PROMPTS, PROMPT_FILE, "label", True
+    is_missing, is_unusable = _("There is no prompt file."), _("MixSeek could not use this file.")
 
-    def label_of(self, workspace: Workspace) -> Label | None:
-        return workspace.label
+    def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
+        data = peek_file(folder / ORCHESTRATOR_FILE, folder)[0].data
+        named = None if data is None else _once(_named, data)(data)
+        return folder / (named.name if named else self.usual), named
 
-    def locate(self, folder: Path) -> Location:
-        return locate(folder)
+    def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
+        content = pool().read(data, name, owner=owner)
+        if any(field not in content.values for field in FIELDS):
+            return content, None
+        # With the line ends that Jinja makes of them.
+        return content, Templates(*(unix_line_ends(content.values[field]) for field in FIELDS))
 
-    def read(self, path: Path, folder: Path) -> ReadFile:
-        return read(path, folder)
-
-    def problems(self, file: ReadFile) -> Sequence[Problem]:
-        return problems_of(file)
-
-    def texts(self, file: ReadFile) -> Texts | None:
-        return templates_in(file.content) if file.content else None
-
-    def texts_in(self, data: bytes, name: str, owner: str) -> Texts | None:
-        return templates_in(pool().read(data, name, owner=owner))
+    def check(self, data: bytes, name: str) -> Sequence[Problem]:
+        return pool().check_file(data, name)
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         values = {field_name(kind): text for kind, text in user_prompts(texts).by_kind.items()}
         return pool().merge(old, values, today, name, owner=owner)
 
 
-class SystemPromptFile(HeldFile):
+class SystemPromptFile(WorkspaceFile):
     """The settings of a system prompt: the file is the text, to the byte."""
 
-    holds, usual = FileKind.SYSTEM, SYSTEM_PROMPT_FILE
+    holds, usual, label_field = FileKind.SYSTEM, SYSTEM_PROMPT_FILE, "system_label"
+    is_missing, is_unusable = _("There is no system prompt's file."), _("This file could not be used.")
 
-    def label_of(self, workspace: Workspace) -> Label | None:
-        return workspace.system_label
-
-    def locate(self, folder: Path) -> Location:
-        return Location(folder / self.usual)
-
-    def read(self, path: Path, folder: Path) -> ReadFile:
-        return read_system(path, folder)
-
-    def problems(self, file: ReadFile) -> Sequence[Problem]:
-        return file.problems
-
-    def texts(self, file: ReadFile) -> Texts | None:
+    def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
         # What the jail could read as TOML is UTF-8.
-        return system_text_in(file.state.data) if file.state.data is not None and not file.error else None
-
-    def texts_in(self, data: bytes, name: str, owner: str) -> Texts | None:
         pool().system_table(data, name, owner=owner)
-        return system_text_in(data)
+        return None, SystemText(unix_line_ends(data.decode()))
+
+    def check(self, data: bytes, name: str) -> Sequence[Problem]:
+        return system_problems(pool().system_table(data, name))
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         assert isinstance(texts, SystemText), "templates have a file of their own"
         return texts.system_prompt.encode()
 
 
-def templates_in(content: PromptFile) -> Templates | None:
-    """The three texts of a file, where all three are there, with the line ends that Jinja makes of them."""
-    if any(name not in content.values for name in FIELDS):
-        return None
-    return Templates(*(unix_line_ends(content.values[name]) for name in FIELDS))
+_KINDS: dict[str, WorkspaceFile] = {kind.holds: kind for kind in (PromptsFile(), SystemPromptFile())}
 
 
-def system_text_in(data: bytes) -> SystemText:
-    """The text of a file, with the line ends that an editor's page keeps."""
-    return SystemText(unix_line_ends(data.decode()))
-
-
-_FILES: dict[str, HeldFile] = {each.holds: each for each in (PromptsFile(), SystemPromptFile())}
-
-
-def held_file(holds: str) -> HeldFile:
+def kind_of_file(holds: str) -> WorkspaceFile:
     """The file that sets of this kind are written to."""
-    return _FILES[holds]
+    return _KINDS[holds]
+
+
+def peek_file(path: Path, folder: Path) -> tuple[FileState, PromptFileRefused | None]:
+    """A file of a workspace, and what would keep an export from replacing it.
+
+    Opened from the allowed root down, so that no folder on the way can be swapped for a link in between.
+    """
+    inside = folder in path.parents and ".." not in path.relative_to(folder).parts
+    return peek(path, root_of(folder) if inside else folder)
+
+
+def dotenv_variables(folder: Path) -> list[tuple[str, int]]:
+    """Variables, with their lines, that the workspace's ``.env`` sets and MixSeek, started there, prefers to
+    its prompt file. The file holds secrets: nothing of it is kept but names and lines."""
+    try:
+        data = peek_file(folder / DOTENV_FILE, folder)[0].data or b""
+    except BuilderError:
+        return []
+    matches = ((_ASSIGNMENT.match(line), number) for number, line in enumerate(data.splitlines(), start=1))
+    named = [(match[1].decode(), number) for match, number in matches if match]
+    return [(name, number) for name, number in named if name in overriding_variables()]
+
+
+# --- what the jail said about the same bytes ---------------------------------------------
+
+
+def _once(function: "_lru_cache_wrapper[Answer]", data: bytes) -> Callable[..., Answer]:
+    """The function with its cache, or without where the bytes are too many to keep."""
+    return function if len(data) <= _LARGEST_KEPT else function.__wrapped__
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _parsed(kind: WorkspaceFile, data: bytes, name: str) -> Content | PromptFileError:
+    try:
+        return kind.parse(data, name)
+    except PromptFileError as error:
+        return error
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _checked(kind: WorkspaceFile, data: bytes, name: str) -> tuple[Problem, ...]:
+    return tuple(kind.check(data, name))
+
+
+@lru_cache(maxsize=_MOST_KEPT)
+def _named(data: bytes) -> NamedFile | None:
+    return pool().named_prompt_file(data, str(ORCHESTRATOR_FILE))

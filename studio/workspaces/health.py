@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -15,7 +15,10 @@ from builder.template.variables import FIELDS
 from studio.models import Workspace
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.files import DOTENV_FILE, Location, ReadFile, variables_in_dotenv
+from studio.workspaces.file_kinds import DOTENV_FILE, dotenv_variables
+
+if TYPE_CHECKING:
+    from studio.workspaces.state import PromptFileState
 
 
 @dataclass(frozen=True)
@@ -41,30 +44,28 @@ def of_error(error: BuilderError, file: str) -> Health:
     return Health("error", file, error.text(language), error.advice(language), error.line)
 
 
-def health_of(
-    workspace: Workspace, folder: Path, location: Location, file: ReadFile, *, overridable: bool
-) -> list[Health]:
-    """Everything to know about a file that could be looked at, the worst first."""
-    found = [
-        *([of_error(file.error, file.name)] if file.error else []),
-        *_named(folder, location, file),
-        *(_overrides(workspace, folder) if overridable else ()),
-        *_obstacles(location.path, folder, file),
-        *_content(file),
-    ]
-    return sorted(found, key=lambda each: ("error", "warning", "note").index(each.severity))
+def health_of(state: "PromptFileState") -> list[Health]:
+    """Everything to know about a workspace's file, the worst first."""
+    if state.refusal is not None:
+        return [of_refusal(state.workspace, state.refusal)]
+    errors = [of_error(state.error, state.relative)] if state.error else []
+    if state.folder is None or state.found is None:
+        return errors
+    overrides = _overrides(state.workspace, state.folder) if state.file.overridable else ()
+    found = [*errors, *_named(state), *overrides, *_obstacles(state, state.folder), *_content(state)]
+    return sorted(found, key=lambda health: ("error", "warning", "note").index(health.severity))
 
 
-def _named(folder: Path, location: Location, file: ReadFile) -> Iterator[Health]:
-    if location.named is None:
+def _named(state: "PromptFileState") -> Iterator[Health]:
+    if state.named is None or state.folder is None:
         return
-    orchestrator, line = str(ORCHESTRATOR_FILE), location.named.line
-    if file.state.data is None:
+    orchestrator, line = str(ORCHESTRATOR_FILE), state.named.line
+    if state.data is None:
         yield Health(
             "error",
             orchestrator,
             _("Line %(line)d names %(file)s, which does not exist: a run would fail to start.")
-            % {"line": line, "file": file.name},
+            % {"line": line, "file": state.relative},
             _("Export a version, which makes the file, or correct the line."),
             line,
         )
@@ -73,17 +74,17 @@ def _named(folder: Path, location: Location, file: ReadFile) -> Iterator[Health]
         "note",
         orchestrator,
         _("Line %(line)d sets `prompt_builder_config`: MixSeek reads %(file)s.")
-        % {"line": line, "file": file.name},
+        % {"line": line, "file": state.relative},
         _("So do this page, imports and exports."),
         line,
     )
-    usual = folder / PROMPT_FILE
-    if usual != location.path and usual.exists():
+    usual = state.folder / PROMPT_FILE
+    if usual != state.path and usual.exists():
         yield Health(
             "warning",
             str(PROMPT_FILE),
             _("MixSeek does not read this file, because %(file)s names another one.")
-            % {"file": f"{orchestrator}:{line}"},
+            % {"file": state.named_by},
             _("Remove it, so that nobody edits it in vain, or take the line out."),
         )
 
@@ -102,8 +103,8 @@ def _overrides(workspace: Workspace, folder: Path) -> Iterator[Health]:
                 % {"field": names[name]},
                 _("Unset it where MixSeek is started, or move its text into the file."),
             )
-    for found in variables_in_dotenv(folder):
-        if found.name in names:
+    for name, line in dotenv_variables(folder):
+        if name in names:
             yield Health(
                 "warning",
                 str(DOTENV_FILE),
@@ -111,25 +112,26 @@ def _overrides(workspace: Workspace, folder: Path) -> Iterator[Health]:
                     "Line %(line)d sets %(name)s; a MixSeek started in this folder takes %(field)s "
                     "from there and not from the file."
                 )
-                % {"line": found.line, "name": found.name, "field": names[found.name]},
+                % {"line": line, "name": name, "field": names[name]},
                 _("Take the line out, or move its text into the file."),
-                found.line,
+                line,
             )
 
 
-def _obstacles(path: Path, folder: Path, file: ReadFile) -> Iterator[Health]:
-    language = reader_language()
-    if file.obstacle is not None:
-        yield Health("warning", file.name, file.obstacle.text(language), file.obstacle.advice(language))
-    elif not _writable(path, folder):
+def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Health]:
+    language, name = reader_language(), state.relative
+    if state.obstacle is not None:
+        yield Health("warning", name, state.obstacle.text(language), state.obstacle.advice(language))
+    elif not _writable(state.path, folder):
         yield Health(
             "warning",
-            file.name,
-            _("The studio may not write into %(folder)s, so an export would fail.") % {"folder": path.parent},
+            name,
+            _("The studio may not write into %(folder)s, so an export would fail.")
+            % {"folder": state.path.parent},
             _("Let the user that the studio runs as write there, or export from an account that may."),
         )
-    if owner := file.state.owner_warning:
-        yield Health("warning", file.name, owner.text(language), owner.advice(language))
+    if state.found and (owner := state.found.owner_warning):
+        yield Health("warning", name, owner.text(language), owner.advice(language))
 
 
 def _writable(path: Path, folder: Path) -> bool:
@@ -140,24 +142,22 @@ def _writable(path: Path, folder: Path) -> bool:
     return os.access(at, os.W_OK | os.X_OK)
 
 
-def _content(file: ReadFile) -> Iterator[Health]:
-    content = file.content
-    if content is None:
+def _content(state: "PromptFileState") -> Iterator[Health]:
+    if state.content is None:
         return
-    missing = [name for name in FIELDS if name not in content.values]
-    if missing:
+    if missing := ", ".join(state.missing_fields):
         yield Health(
             "warning",
-            file.name,
-            _("The file lacks %(fields)s; MixSeek uses its own default.") % {"fields": ", ".join(missing)},
+            state.relative,
+            _("The file lacks %(fields)s; MixSeek uses its own default.") % {"fields": missing},
             _("An export writes all three templates."),
-            content.table_line,
+            state.content.table_line,
         )
-    if content.unknown:
-        keys = ", ".join(f"{key.name} ({key.line})" for key in content.unknown[:5])
+    if unknown := state.content.unknown:
+        keys = ", ".join(f"{key.name} ({key.line})" for key in unknown[:5])
         yield Health(
             "note",
-            file.name,
+            state.relative,
             _("MixSeek ignores what else the file has, by line: %(keys)s.") % {"keys": keys},
             _("An export keeps it, and every comment."),
         )

@@ -1,7 +1,6 @@
 """What the pages of exports send: what goes where, the confirmation, and which stretch of the list."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -18,37 +17,21 @@ _ROWS = re.compile(rf"({_SLUG})\.([0-9]{{1,9}})-([0-9]{{1,9}})")
 _SEEN = re.compile(rf"({_SLUG}):([0-9a-f]{{64}}|)")
 
 
-@dataclass(frozen=True)
-class OpenedFile:
-    """Rows of one workspace's comparison that a person asked to see."""
-
-    slug: str
-    rows: range
-
-
-@dataclass(frozen=True)
-class SeenFile:
-    """A workspace, and the hash of its file as the page showed it; empty for no file."""
-
-    slug: str
-    sha256: str
-
-
 class ManyField(forms.Field):
-    """Any number of values that look like this; ``made`` turns what was found into the clean value."""
+    """Any number of values that look like this; ``made`` turns each into the clean value."""
 
     widget = forms.MultipleHiddenInput
     pattern: re.Pattern[str]
     most: int
 
     def to_python(self, value: Any) -> list[Any]:
-        found = [self.pattern.fullmatch(str(each)) for each in value or ()]
-        if len(found) > self.most or not all(found):
+        matches = [self.pattern.fullmatch(str(item)) for item in value or ()]
+        if len(matches) > self.most or not all(matches):
             raise ValidationError(self.refusal())
-        return [self.made(each) for each in found if each]
+        return [self.made(match) for match in matches if match]
 
-    def made(self, found: re.Match[str]) -> object:
-        return found[0]
+    def made(self, match: re.Match[str]) -> object:
+        return match[0]
 
     def refusal(self) -> str:
         return _("There is no such workspace.")
@@ -61,21 +44,21 @@ class WorkspacesField(ManyField):
 
 
 class SeenField(ManyField):
-    """Workspaces with the files that the person saw."""
+    """Workspaces, each with the hash of its file as the page showed it; empty for no file."""
 
     pattern, most = _SEEN, _MOST_TARGETS
 
-    def made(self, found: re.Match[str]) -> SeenFile:
-        return SeenFile(found[1], found[2])
+    def made(self, match: re.Match[str]) -> tuple[str, str]:
+        return match[1], match[2]
 
 
 class FileRowsField(ManyField):
-    """Any number of `workspace.120-480`."""
+    """Any number of `workspace.120-480`: rows of one workspace's comparison."""
 
     pattern, most = _ROWS, _MOST_OPENED
 
-    def made(self, found: re.Match[str]) -> OpenedFile:
-        return OpenedFile(found[1], range(int(found[2]), int(found[3])))
+    def made(self, match: re.Match[str]) -> tuple[str, range]:
+        return match[1], range(int(match[2]), int(match[3]))
 
     def refusal(self) -> str:
         return _("There are no such rows.")

@@ -1,15 +1,25 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
+import shlex
+
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from builder.files.reading import sha256
+from builder.messages import MESSAGES, advise, say
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
+from studio.shell.language import reader_language
 from studio.workspaces.models import Workspace
+
+
+def hash_of(data: bytes | None) -> str:
+    """Of a file, as exports store it: empty where there is none."""
+    return "" if data is None else sha256(data)
 
 
 class Export(ImmutableModel):
@@ -52,6 +62,14 @@ class Export(ImmutableModel):
     def get_absolute_url(self) -> str:
         return reverse("export-detail", args=[self.batch])
 
+    @property
+    def command_line(self) -> str:
+        """The export as a command, for a script or another day."""
+        if self.version is None:
+            return ""
+        what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
+        return f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+
 
 class Outcome(models.TextChoices):
     """What came of an export."""
@@ -92,3 +110,16 @@ class ExportReceipt(ImmutableModel):
     def reached(self) -> bool:
         """Whether the file held what was to be written once this was noted."""
         return self.outcome in (Outcome.WRITTEN, Outcome.UNCHANGED)
+
+    @property
+    def failure(self) -> str:
+        """Why nothing was written, in the reader's language; empty where the receipt does not know."""
+        # A receipt may be older than the sentence that it names.
+        known = self.error_code in MESSAGES
+        return say(self.error_code, self.error_params, reader_language()) if known else self.error_code
+
+    @property
+    def failure_advice(self) -> str:
+        """What to do about it."""
+        known = self.error_code in MESSAGES
+        return advise(self.error_code, self.error_params, reader_language()) if known else ""

@@ -1,6 +1,9 @@
-"""What an export would do: the file that each workspace would get, and what speaks against it."""
+"""The export plan: the file that each workspace would get, and what speaks against it.
 
-from collections.abc import Iterable, Sequence
+Used by the export page before anybody confirms, by the confirmation itself, and by `manage.py export`.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -8,36 +11,32 @@ from pathlib import Path
 from typing import Literal
 
 from django.contrib.auth.models import User
+from django.utils.translation import gettext as _
 
 from builder.errors import (
     BuilderError,
     LimitExceeded,
-    PromptFileConflict,
     PromptFileError,
     PromptFileInvalid,
     PromptFileRefused,
     WorkspaceMissing,
 )
-from builder.files.reading import FileState, inspect, sha256
-from builder.files.writing import CHANGED
 from builder.messages import message
-from builder.template.dialect import Dialect
 from builder.template.variables import FIELDS
 from studio.compare.versions import TextDiff, text_diff
 from studio.contexts.at_round import dialect_of
 from studio.models import PromptSet, PromptVersion, Workspace
-from studio.preview.saving import shortcomings
-from studio.prompts.findings import Finding
-from studio.prompts.system_text import read_text
-from studio.prompts.texts import SystemText, Texts
-from studio.shell.jail import pool
+from studio.preview.saving import Refused, shortcomings
 from studio.shell.language import reader_language
-from studio.workspaces.file_kinds import held_file
-from studio.workspaces.roots import FolderRefused, require_allowed, root_of
-from studio.workspaces.state import PromptFileState, state_of
+from studio.shell.refusal import RequestRefused
+from studio.workspaces.exports.models import hash_of
+from studio.workspaces.roots import FolderRefused
+from studio.workspaces.state import PromptFileState
 
 Standing = Literal["new", "ready", "same", "edited", "refused"]
 """What is to be done at a workspace: make the file, change it, nothing, ask first, or nothing can be done."""
+
+USUAL_LABEL = "production"
 
 NOT_TOML = message(
     "export-not-toml",
@@ -59,20 +58,20 @@ SAME_FILE = message(
 class Target:
     """One workspace of a plan, with its file as it is and as it would be."""
 
-    workspace: Workspace
     state: PromptFileState
-    root: Path | None = None
-    """The folder as it really lies; None where it is not to be used."""
-    before: bytes | None = field(default=None, repr=False)
     after: bytes | None = field(default=None, repr=False)
     refusal: BuilderError | FolderRefused | None = None
     """Why nothing can be written here."""
     unmergeable: PromptFileInvalid | None = None
     """Why the file cannot take templates as it is, so that all of it would be replaced."""
-    opened: tuple[range, ...] = ()
+    opened: Sequence[range] = ()
     """Rows of the comparison that a person asked to see."""
     leaves_label: bool = False
     """Whether the workspace follows a label that points at another version."""
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.state.workspace
 
     @property
     def kind(self) -> str:
@@ -80,12 +79,12 @@ class Target:
         return self.workspace.slug
 
     @property
-    def hash_before(self) -> str:
-        return hash_of(self.before)
+    def before(self) -> bytes | None:
+        return self.state.data
 
     @property
-    def hash_after(self) -> str:
-        return hash_of(self.after)
+    def hash_before(self) -> str:
+        return hash_of(self.before)
 
     @property
     def standing(self) -> Standing:
@@ -95,14 +94,12 @@ class Target:
             return "new"
         if self.before == self.after:
             return "same"
-        return "edited" if self.holds_an_edit else "ready"
+        return "edited" if self._holds_an_edit else "ready"
 
     @property
-    def holds_an_edit(self) -> bool:
+    def _holds_an_edit(self) -> bool:
         """Whether something would be lost that no version has: templates or, where the whole file would be
         replaced, what else stands in it."""
-        if self.before is None:
-            return False
         if self.unmergeable is not None:
             return True
         if self.state.version is not None:
@@ -138,8 +135,8 @@ class Target:
         last = self.state.last_export
         if self.standing != "edited" or last is None or last.after is None:
             return None
-        found = text_diff(readable(bytes(last.after)), readable(self.before))
-        return found if found.state == "changed" else None
+        diff = text_diff(readable(bytes(last.after)), readable(self.before))
+        return diff if diff.state == "changed" else None
 
     @property
     def kept_in(self) -> PromptSet | None:
@@ -147,71 +144,97 @@ class Target:
         return self.state.label.prompt_set if self.state.label else None
 
 
-@dataclass(frozen=True)
-class Plan:
-    """A version and where it would go."""
-
-    version: PromptVersion
-    targets: Sequence[Target]
-    errors: Sequence[Finding]
-    """They make the export impossible; there are no targets then."""
-    warnings: Sequence[Finding]
+def chosen_version(prompt_set: PromptSet, number: int | None, label_name: str) -> tuple[PromptVersion, str]:
+    """By label, by number, or what is usual: where `production` points, else the newest version."""
+    labels = prompt_set.labels.select_related("version")
+    if label_name:
+        label = labels.filter(name=label_name).first()
+        if label is None:
+            raise RequestRefused(
+                404,
+                _("This set has no label «%(label)s».") % {"label": label_name},
+                _("Move the label to a version first."),
+            )
+    else:
+        label = labels.filter(name=USUAL_LABEL).first() if number is None else None
+    version = (
+        label.version if label else prompt_set.versions.filter(number=number or prompt_set.revision).first()
+    )
+    if version is None:
+        raise RequestRefused(
+            404,
+            _("This set has no version %(number)d.") % {"number": number}
+            if number
+            else _("This set has no version yet, so there is nothing to export."),
+            _("Look up the version's number in the history."),
+        )
+    # One object for both, so that the set is read once.
+    version.prompt_set = prompt_set
+    return version, label.name if label else ""
 
 
 def plan(
     version: PromptVersion,
-    workspaces: Iterable[Workspace],
+    states: Sequence[PromptFileState],
     *,
     owner: User,
     today: date,
-    opened: dict[str, list[range]] | None = None,
-) -> Plan:
-    """Look at each workspace and put the version's text into its file, in memory.
+    opened: Mapping[str, Sequence[range]] | None = None,
+) -> list[Target]:
+    """Put the version's text into each of the files, in memory.
 
-    Raises the jail's errors where nothing can be read or merged right now.
+    Raises ``Refused`` for a version that may not be exported, since contexts may be newer than it is; and
+    the jail's errors where nothing can be read or merged right now.
     """
-    chosen = list(workspaces)
-    if errors := shortfalls(version, {each.spoken for each in chosen}, owner):
-        return Plan(version, [], errors, [])
+    dialects = {state.workspace.spoken for state in states} or {dialect_of(version.prompt_set)}
+    for dialect in sorted(dialects, key=lambda dialect: dialect.name):
+        if findings := shortcomings(version.prompt_set, version.templates, owner=owner, dialect=dialect):
+            raise Refused(findings)
     rows = opened or {}
-    targets = [target_of(version, each, owner, today, tuple(rows.get(each.slug, ()))) for each in chosen]
-    return Plan(version, _each_file_once(targets), [], _warnings(version.templates, owner))
+    return _each_file_once(
+        [
+            _target(version, state, str(owner.pk), today, rows.get(state.workspace.slug, ()))
+            for state in states
+        ]
+    )
 
 
-def target_of(
-    version: PromptVersion,
-    workspace: Workspace,
-    owner: User,
-    today: date,
-    opened: tuple[range, ...] = (),
+def readable(data: bytes | None) -> str:
+    """A file's text; bytes that are no UTF-8 show as what they are."""
+    return (data or b"").decode("utf-8", "backslashreplace")
+
+
+def _target(
+    version: PromptVersion, state: PromptFileState, owner: str, today: date, opened: Sequence[range]
 ) -> Target:
-    """One workspace, looked at now."""
-    held = held_file(version.prompt_set.holds)
-    state = state_of(workspace, held.holds)
-    try:
-        root = require_allowed(workspace)
-        found, state = _found(workspace, root, state)
-    except (PromptFileError, WorkspaceMissing, FolderRefused) as error:
-        return Target(workspace, state, before=state.data, refusal=error)
-    texts, label = version.templates, state.label
+    if refusal := _refusal(state):
+        return Target(state, refusal=refusal)
+    written, texts, label = state.file.written, version.templates, state.label
     unmergeable = None
     try:
-        after = held.written(found.data, texts, today, state.relative, str(owner.pk))
+        after = written(state.data, texts, today, state.relative, owner)
     except LimitExceeded as error:
-        return Target(workspace, state, root, before=found.data, refusal=error)
+        return Target(state, refusal=error)
     except PromptFileInvalid as error:
         unmergeable = error
-        after = held.written(None, texts, today, state.relative, str(owner.pk))
-    return Target(
-        workspace,
-        state,
-        root,
-        before=found.data,
-        after=after,
-        unmergeable=unmergeable,
-        opened=opened,
-        leaves_label=label is not None and label.version.content_hash != version.content_hash,
-    )
+        after = written(None, texts, today, state.relative, owner)
+    leaves_label = label is not None and label.version.content_hash != version.content_hash
+    return Target(state, after, None, unmergeable, opened, leaves_label)
+
+
+def _refusal(state: PromptFileState) -> BuilderError | FolderRefused | None:
+    """Why the file cannot be replaced, as far as a look at it tells; the write itself looks again."""
+    if state.refusal is not None:
+        return state.refusal
+    if state.path.suffix.lower() != ".toml":
+        # By mistake it may name the database itself; that is nothing to overwrite, not even knowingly.
+        return PromptFileRefused(NOT_TOML, file=state.relative)
+    if state.error is not None and state.data is None:
+        # Where MixSeek looks is not known, or what stands there cannot be read.
+        if not isinstance(state.error, PromptFileError | WorkspaceMissing):
+            raise state.error
+        return state.error
+    return state.obstacle
 
 
 def _each_file_once(targets: Sequence[Target]) -> list[Target]:
@@ -228,50 +251,4 @@ def _each_file_once(targets: Sequence[Target]) -> list[Target]:
             refusal=PromptFileRefused(SAME_FILE, file=str(target.state.path), workspace=known.workspace.name),
         )
         for target in targets
-    ]
-
-
-def shortfalls(version: PromptVersion, dialects: set[Dialect], owner: User) -> list[Finding]:
-    """What keeps the version from being exported: contexts may be newer than it is."""
-    for dialect in sorted(dialects or {dialect_of(version.prompt_set)}, key=lambda each: each.name):
-        if found := shortcomings(version.prompt_set, version.templates, owner=owner, dialect=dialect):
-            return found
-    return []
-
-
-def hash_of(data: bytes | None) -> str:
-    """As exports store it: empty where there is no file."""
-    return "" if data is None else sha256(data)
-
-
-def readable(data: bytes | None) -> str:
-    """A file's text; bytes that are no UTF-8 show as what they are."""
-    return (data or b"").decode("utf-8", "backslashreplace")
-
-
-def _found(workspace: Workspace, root: Path, state: PromptFileState) -> tuple[FileState, PromptFileState]:
-    """The file as it is, and a state that is of the same bytes."""
-    if state.path.suffix.lower() != ".toml":
-        # By mistake it may name the database itself; that is nothing to overwrite, not even knowingly.
-        raise PromptFileRefused(NOT_TOML, file=state.relative)
-    for _attempt in range(3):
-        if state.error is not None and state.data is None:
-            # Where MixSeek looks is not known, or what stands there cannot be read.
-            raise state.error
-        found = inspect(state.path, root, start=root_of(root))
-        if found.sha256 == state.sha256:
-            return found, state
-        state = state_of(workspace, state.holds)
-    raise PromptFileConflict(CHANGED, file=str(state.path))
-
-
-def _warnings(texts: Texts, owner: User) -> list[Finding]:
-    if isinstance(texts, SystemText):
-        found = read_text(texts.system_prompt, owner=str(owner.pk)).findings
-        return [each for each in found if each.severity != "error"]
-    return [
-        Finding.of_problem(kind, problem)
-        for kind, text in texts.by_kind.items()
-        for problem in pool().check(kind, text, owner=str(owner.pk))
-        if problem.severity != "error"
     ]

@@ -1,4 +1,4 @@
-"""Exports with their receipts, as pages list them."""
+"""Exports with their receipts, as the pages of exports and workspaces list them, and `manage.py export`."""
 
 from datetime import datetime
 
@@ -29,11 +29,11 @@ def listed() -> "QuerySet[Export]":
 
 def with_receipts(exports: "QuerySet[Export]", now: datetime) -> list[Export]:
     """Those of a page; one that a crash left without a receipt gets it now."""
-    found = list(exports)
-    pending = [each.pk for each in found if not hasattr(each, "receipt")]
+    listed = list(exports)
+    pending = [export.pk for export in listed if not hasattr(export, "receipt")]
     if pending and reconcile(now, Export.objects.filter(pk__in=pending)):
         return list(exports.all())
-    return found
+    return listed
 
 
 def newest_of(workspace: Workspace, most: int, now: datetime) -> list[Export]:

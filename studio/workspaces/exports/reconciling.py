@@ -1,4 +1,7 @@
-"""After a crash: what became of exports that left an intent and no receipt, told by the file itself."""
+"""Receipts written after a crash: the file itself tells what became of an export that left an intent alone.
+
+Used by every start, by each look at a list of exports, and before the next write to the same file.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -11,8 +14,7 @@ from builder.errors import PromptFileError, PromptFileMissing
 from builder.files.folders import BUSY
 from builder.files.writing import Turn, turn
 from studio.models import Export, ExportReceipt
-from studio.workspaces.exports.models import Outcome
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import Outcome, hash_of
 from studio.workspaces.roots import FolderRefused, require_allowed, root_of
 
 GIVEN_UP_AFTER = timedelta(minutes=10)
@@ -25,8 +27,8 @@ def reconcile(now: datetime, exports: "QuerySet[Export] | None" = None) -> list[
     One that is still under way, here or on another server, holds its folder's lock and is left alone.
     """
     pending = (exports if exports is not None else Export.objects.all()).filter(receipt=None)
-    found = [_reconciled(export, now) for export in _light(pending)]
-    return [receipt for receipt in found if receipt is not None]
+    receipts = [_reconciled(export, now) for export in _light(pending)]
+    return [receipt for receipt in receipts if receipt is not None]
 
 
 def settle(mine: Turn, now: datetime) -> None:

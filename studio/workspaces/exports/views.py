@@ -18,18 +18,18 @@ from studio.preview.saving import Refused
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
-from studio.workspaces.exports.exporting import CannotUndo, Order, confirm, require_undoable, stored, undo
 from studio.workspaces.exports.forms import (
     ConfirmForm,
     ExportListForm,
     OpenedRowsForm,
     PlanForm,
-    SeenFile,
     UndoForm,
 )
-from studio.workspaces.exports.page import chosen_version, export_page
-from studio.workspaces.exports.plan import readable
+from studio.workspaces.exports.page import export_page
+from studio.workspaces.exports.plan import chosen_version, readable
 from studio.workspaces.exports.receipts import listed, with_receipts
+from studio.workspaces.exports.undoing import CannotUndo, require_undoable, stored, undo
+from studio.workspaces.exports.writing import Order, confirm
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import state_of
 
@@ -48,10 +48,8 @@ def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
             return _rows(request, prompt_set, query)
         return _plan_page(request, prompt_set, query)
     except JailError as error:
-        status = status_of(error)
-        raise RequestRefused(
-            status, reason(error), _("Nothing was written. Try again in a moment.")
-        ) from error
+        advice = _("Nothing was written. Try again in a moment.")
+        raise RequestRefused(status_of(error), reason(error), advice) from error
 
 
 @require_safe
@@ -78,12 +76,11 @@ def export_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
     """What came of one confirmation, workspace by workspace."""
-    found = listed().filter(batch=batch).order_by("workspace__name", "pk")
-    exports = with_receipts(found, timezone.now())
+    exports = with_receipts(listed().filter(batch=batch).order_by("workspace__name", "pk"), timezone.now())
     if not exports:
         raise Http404
-    there = [each for each in exports if hasattr(each, "receipt") and each.receipt.reached]
-    context = {"exports": exports, "first": exports[0], "there": len(there)}
+    there = sum(hasattr(export, "receipt") and export.receipt.reached for export in exports)
+    context = {"exports": exports, "first": exports[0], "there": there}
     return render(request, "exports/detail.html", context)
 
 
@@ -107,15 +104,13 @@ def _plan_page(
     request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any], status: int = 200
 ) -> HttpResponse:
     page = export_page(prompt_set, query, person_of(request), timezone.localdate())
-    if page.plan.errors:
-        status = 422
     context = {"page": page, "prompt_set": prompt_set}
-    return render(request, "exports/plan.html", context, status=status)
+    return render(request, "exports/plan.html", context, status=422 if page.errors else status)
 
 
 def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
     clean = valid_or_refuse(OpenedRowsForm(request.GET)).cleaned_data
-    opened = [each.rows for each in (*clean["open"], *clean["rows"])]
+    opened = [rows for _slug, rows in (*clean["open"], *clean["rows"])]
     diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
     state = state_of(export.workspace, export.holds)
     context = {
@@ -126,19 +121,19 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
         "reads_instead": state.relative if str(state.path) != export.path else "",
     }
     if clean["rows"]:
-        context["stretches"] = diff.within(clean["rows"][0].rows)
+        context["stretches"] = diff.within(clean["rows"][0][1])
         return render(request, "compare/_rows.html", context)
     return render(request, "exports/undo.html", context)
 
 
 def _rows(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:
     """Some rows of one workspace's comparison, for a page that is open already."""
-    wanted = query["rows"][0]
-    only = {**query, "workspace": [wanted.slug]}
-    targets = export_page(prompt_set, only, person_of(request), timezone.localdate()).plan.targets
+    slug, rows = query["rows"][0]
+    only = {**query, "workspace": [slug]}
+    targets = export_page(prompt_set, only, person_of(request), timezone.localdate()).targets
     if not targets:
         raise Http404
-    stretches = targets[0].diff.within(wanted.rows)
+    stretches = targets[0].diff.within(rows)
     return render(request, "compare/_rows.html", {"panel": targets[0], "stretches": stretches})
 
 
@@ -170,11 +165,10 @@ def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any
     return redirect("export-detail", clean["batch"])
 
 
-def _orders(targets: list[SeenFile], overwrite: list[SeenFile]) -> list[Order]:
-    seen = {each.slug: each for each in (*targets, *overwrite)}
-    knowingly = {each.slug for each in overwrite}
-    workspaces = Workspace.objects.filter(archived=False, slug__in=seen)
-    found = {each.slug: each for each in workspaces.select_related(*LABELLED)}
-    if missing := seen.keys() - found.keys():
+def _orders(targets: list[tuple[str, str]], overwrite: list[tuple[str, str]]) -> list[Order]:
+    seen, knowingly = dict([*targets, *overwrite]), dict(overwrite)
+    workspaces = Workspace.objects.filter(archived=False, slug__in=seen).select_related(*LABELLED)
+    by_slug = {workspace.slug: workspace for workspace in workspaces}
+    if missing := seen.keys() - by_slug.keys():
         raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
-    return [Order(found[slug], each.sha256, slug in knowingly) for slug, each in seen.items()]
+    return [Order(by_slug[slug], sha256, slug in knowingly) for slug, sha256 in seen.items()]

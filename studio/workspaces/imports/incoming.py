@@ -22,7 +22,7 @@ from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import SYSTEM_FIELD, TextKind, unix_line_ends
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
-from studio.workspaces.file_kinds import held_file
+from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.roots import require_allowed, root_of
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
@@ -128,7 +128,7 @@ def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile
     """
     folder = require_allowed(workspace)
     try:
-        path = held_file(holds).locate(folder).path
+        path, _named = kind_of_file(holds).locate(folder)
         state, _obstacle = peek(path, folder, start=root_of(folder))
     except (LimitExceeded, PromptFileError) as error:
         language = reader_language()

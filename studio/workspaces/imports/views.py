@@ -18,7 +18,7 @@ from studio.prompts.file_kinds import FileKind
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
-from studio.workspaces.file_kinds import held_file
+from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
     AlreadyKept,
@@ -69,7 +69,7 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
-    held = held_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else FileKind.PROMPTS))
+    held = kind_of_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else FileKind.PROMPTS))
     label = held.label_of(workspace)
     try:
         file = file_of(workspace, held.holds)
@@ -86,7 +86,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
     clean = valid_or_refuse(AdoptForm(request.POST)).cleaned_data
-    held = held_file(clean["file"] or FileKind.PROMPTS)
+    held = kind_of_file(clean["file"] or FileKind.PROMPTS)
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
     which = held.holds if held.holds != FileKind.PROMPTS else ""

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from builder.files.prompt_file import merge
 from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.prompts.texts import Templates
-from studio.workspaces.exports.exporting import Order
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import hash_of
+from studio.workspaces.exports.writing import Order
 from tests.studio.clock import NOW
 
 

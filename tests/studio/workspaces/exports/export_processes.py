@@ -24,8 +24,10 @@ from django.utils import timezone
 from builder.jail import JailPool
 from studio.models import Export, PromptSet, Workspace
 from studio.shell import jail
-from studio.workspaces.exports.exporting import Order, confirm, reconcile, undo
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import hash_of
+from studio.workspaces.exports.reconciling import reconcile
+from studio.workspaces.exports.undoing import undo
+from studio.workspaces.exports.writing import Order, confirm
 from tests.studio.workspaces.exports.confirming import (
     file_of,
     make_set,

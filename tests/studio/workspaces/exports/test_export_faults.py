@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-from studio.workspaces.exports.exporting import STEPS
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import hash_of
+from studio.workspaces.exports.writing import STEPS
 from tests.studio.workspaces.exports import export_processes
 from tests.studio.workspaces.exports.confirming import file_of, prompt_file, templates
 from tests.studio.workspaces.exports.export_processes import BEFORE, CLEAN, Told, content, run

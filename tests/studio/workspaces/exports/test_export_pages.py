@@ -11,7 +11,7 @@ from django.urls import reverse
 
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import hash_of
 from tests.studio.clock import NOW
 from tests.studio.jail import UseJail
 from tests.studio.workspaces.exports.confirming import (

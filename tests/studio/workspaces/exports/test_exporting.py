@@ -12,15 +12,18 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import DatabaseError
 
-import studio.workspaces.exports.exporting
+import studio.workspaces.exports.writing
 from builder.files.writing import turn
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Workspace
 from studio.preview.saving import Refused
 from studio.prompts.models import VersionConflict
-from studio.workspaces.exports.exporting import STEPS, CannotUndo, Order, confirm, plan, reconcile, undo
-from studio.workspaces.exports.models import Outcome
-from studio.workspaces.exports.plan import hash_of
+from studio.workspaces.exports.models import Outcome, hash_of
+from studio.workspaces.exports.plan import Target, plan
+from studio.workspaces.exports.reconciling import reconcile
+from studio.workspaces.exports.undoing import CannotUndo, undo
+from studio.workspaces.exports.writing import STEPS, Order, confirm
+from studio.workspaces.state import states_of
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context
 from tests.studio.workspaces.exports.confirming import (
@@ -58,6 +61,10 @@ def export(
     batch = batch or uuid4()
     confirm(what, orders, batch=batch, by=by, at=NOW, **more)  # type: ignore[arg-type]
     return outcomes(batch)
+
+
+def planned(what: PromptVersion, person: User, *workspaces: Workspace) -> list[Target]:
+    return plan(what, states_of(workspaces), owner=person, today=NOW.date())
 
 
 def outcomes(batch: UUID) -> list[tuple[str, str]]:
@@ -117,7 +124,7 @@ def test_the_file_that_mixseek_reads_is_written(
     (workspace.folder / "configs" / "orchestrator.toml").write_text(
         '[orchestrator]\nprompt_builder_config = "prompts/team.toml"\n'
     )
-    target = plan(version(research, 2), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 2), person, workspace)[0]
     assert (target.standing, target.state.relative, target.state.named_by) == (
         "new",
         "prompts/team.toml",
@@ -135,7 +142,7 @@ def test_a_database_named_as_the_prompt_file_is_never_overwritten(
         '[orchestrator]\nprompt_builder_config = "mixseek.db"\n'
     )
     (workspace.folder / "mixseek.db").write_bytes(b"years of runs")
-    target = plan(version(research, 2), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 2), person, workspace)[0]
     assert target.standing == "refused" and "mixseek.db, which is no TOML file" in target.reason
     seen = Order(workspace, hash_of(b"years of runs"), overwrite=True)
     assert export(version(research, 2), seen, by=person) == [("mine", "failed")]
@@ -146,7 +153,7 @@ def test_a_broken_orchestrator_file_keeps_everything_as_it_is(
     workspace: Workspace, research: PromptSet, person: User
 ) -> None:
     (workspace.folder / "configs" / "orchestrator.toml").write_text("[orchestrator\n")
-    target = plan(version(research, 2), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 2), person, workspace)[0]
     assert target.standing == "refused" and "orchestrator.toml" in target.reason
     assert export(version(research, 2), order(workspace), by=person) == [("mine", "failed")]
     assert content(workspace) == file_of(templates("one"))
@@ -159,8 +166,9 @@ def test_an_invalid_version_cannot_be_exported(
     workspace: Workspace, research: PromptSet, person: User
 ) -> None:
     bad = research.save_version(templates("{{ tema }}"), base=3, message="bad", author=person, at=NOW)
-    made = plan(bad, [workspace], owner=person, today=NOW.date())
-    assert [finding.kind for finding in made.errors] == ["team", "evaluator", "judgment"]
+    with pytest.raises(Refused) as refused:
+        planned(bad, person, workspace)
+    assert [finding.kind for finding in refused.value.findings] == ["team", "evaluator", "judgment"]
     with pytest.raises(Refused):
         export(bad, order(workspace), by=person)
     assert not Export.objects.exists() and content(workspace) == file_of(templates("one"))
@@ -247,7 +255,7 @@ def test_a_broken_file_is_replaced_as_a_whole_and_its_bytes_are_kept(
     workspace: Workspace, research: PromptSet, person: User, found: bytes
 ) -> None:
     prompt_file(workspace.folder).write_bytes(found)
-    target = plan(version(research, 3), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 3), person, workspace)[0]
     assert target.standing == "edited" and target.unmergeable is not None
     export(version(research, 3), order(workspace, overwrite=True), by=person)
     made = Export.objects.get()
@@ -276,7 +284,7 @@ def test_a_file_that_would_be_replaced_whole_is_never_overwritten_unasked(
     inline = ", ".join(f"{name} = {json.dumps(text)}" for name, text in texts.items())
     found = f"# by hand\nprompt_builder = {{{inline}}}\n[notes]\nkeep = 1\n".encode()
     path.write_bytes(found)
-    target = plan(version(research, 3), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 3), person, workspace)[0]
     assert (target.state.version, target.standing) == (version(research, 1), "edited")
     assert target.unmergeable is not None
     assert export(version(research, 3), order(workspace), by=person) == [("mine", "failed")]
@@ -307,7 +315,7 @@ def test_an_edit_that_cannot_be_kept_just_now_is_not_overwritten(
     def busy(*args: object, **more: object) -> None:
         raise VersionConflict
 
-    monkeypatch.setattr(studio.workspaces.exports.exporting, "save_as_version", busy)
+    monkeypatch.setattr(studio.workspaces.exports.writing, "save_as_version", busy)
     other = make_workspace(workspace.folder.parent / "other", word="one")
     edit = file_of(templates("by hand"))
     prompt_file(workspace.folder).write_bytes(edit)
@@ -323,9 +331,9 @@ def test_a_file_that_two_workspaces_name_is_written_for_the_first(
     orchestrator = workspace.folder / "configs" / "orchestrator.toml"
     orchestrator.write_text('[orchestrator]\nprompt_builder_config = "inner/configs/prompt_builder.toml"\n')
     both = [order(inner), Order(workspace, order(inner).seen)]
-    made = plan(version(research, 2), [inner, workspace], owner=person, today=NOW.date())
-    assert [target.standing for target in made.targets] == ["ready", "refused"]
-    assert "Inner" in made.targets[1].reason
+    targets = planned(version(research, 2), person, inner, workspace)
+    assert [target.standing for target in targets] == ["ready", "refused"]
+    assert "Inner" in targets[1].reason
     assert export(version(research, 2), *both, by=person) == [("inner", "written"), ("mine", "failed")]
     assert content(inner) == file_of(templates("two"))
 
@@ -381,7 +389,7 @@ def test_what_must_not_be_written_is_refused_with_a_sentence(
         path.parent.symlink_to(root / "away")
     else:
         workspace.folder.rename(root / "moved")
-    target = plan(version(research, 3), [workspace], owner=person, today=NOW.date()).targets[0]
+    target = planned(version(research, 3), person, workspace)[0]
     assert target.standing == "refused" and target.reason
     assert export(version(research, 3), seen, by=person) == [("mine", "failed")]
     assert Export.objects.get().receipt.error_code
@@ -450,15 +458,14 @@ def test_intents_are_recorded_all_together_or_not_at_all(
     workspace: Workspace, root: Path, research: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = make_workspace(root / "other", word="one")
-    create = Export.objects.create
+    save = Export.save
 
-    def refuse(**fields: Any) -> Export:
-        if fields["workspace"] == other:
+    def refuse(self: Export) -> None:
+        if self.workspace == other:
             raise DatabaseError("disk full")
-        made: Export = create(**fields)
-        return made
+        save(self)
 
-    monkeypatch.setattr(Export.objects, "create", refuse)
+    monkeypatch.setattr(Export, "save", refuse)
     with pytest.raises(DatabaseError):
         export(version(research, 3), order(workspace), order(other), by=person)
     assert not Export.objects.exists() and content(workspace) == file_of(templates("one"))
