@@ -56,7 +56,7 @@ class RunResult(models.Model):
     rounds = models.PositiveIntegerField()
     best_score = models.FloatField(null=True)
     metrics = models.JSONField(default=list)
-    """The names of the metrics in ``score_details``, sorted: another list is another ruler."""
+    """The names of the metrics in ``score_details``, sorted: with another list, scores do not compare."""
     found = models.CharField(max_length=20, choices=Found)
     version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="results")
     """The one, where it is exact; the nearest, where the file was edited by hand."""

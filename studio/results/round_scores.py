@@ -1,4 +1,4 @@
-"""Score per round number: whether later rounds profit.
+"""Scores per round number: whether later rounds profit. Used by the pages of scores.
 
 The unit is a run: the scores of its teams in a round are averaged first, for they share task and day.
 """
@@ -33,11 +33,11 @@ class RoundScore:
 
 
 def rounds_of(prompt_set: PromptSet, number: int, measured: Measured) -> list[RoundScore]:
-    """Of the runs of a version that one ruler measured."""
-    found = RoundResult.objects.filter(
+    """Of the runs of a version that have one scoring basis."""
+    results = RoundResult.objects.filter(
         run__version__prompt_set=prompt_set, run__version__number=number, round_number__lte=MOST_ROUNDS
     )
-    rows = found.order_by().values_list("run_id", "team_id", "round_number", "score")
+    rows = results.order_by().values_list("run_id", "team_id", "round_number", "score")
     return by_round(row for row in rows.iterator() if row[0] in measured.keys)
 
 
@@ -47,14 +47,14 @@ def by_round(rows: Iterable[tuple[int, str, int, float | None]]) -> list[RoundSc
     for run, team, number, score in rows:
         if score is not None:
             scores[number][run][team] = score
-    found = []
+    figures = []
     for number in sorted(scores):
-        each = estimate(fmean(teams.values()) for teams in scores[number].values())
-        if each is not None:
+        mean = estimate(fmean(teams.values()) for teams in scores[number].values())
+        if mean is not None:
             rounds = sum(map(len, scores[number].values()))
             gain = _gain(scores, number) if number - 1 in scores else None
-            found.append(RoundScore(number, len(scores[number]), rounds, each, gain))
-    return found
+            figures.append(RoundScore(number, len(scores[number]), rounds, mean, gain))
+    return figures
 
 
 def _gain(scores: _Scores, number: int) -> Difference | None:

@@ -1,36 +1,53 @@
-"""The scores of a set's versions: a chart, a table and what keeps parts of them from being compared."""
+"""Pages of scores: those of a set's versions, and the runs of one version. With their tables as files.
 
-from collections.abc import Callable, Sequence
+Used by the views of results.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from builder.results.statistics import Estimate
-from studio.models import PromptSet
+from builder.results.statistics import Difference, Estimate
+from studio.models import PromptSet, PromptVersion, RunResult
+from studio.results.models import Found
 from studio.results.round_scores import RoundScore, rounds_of
-from studio.results.scoring_basis import Ruler, RulerChange, change_between
-from studio.results.tables import rounds_table, versions_table
-from studio.results.version_scores import NotCounted, VersionScore, not_counted, scores_of, versions_that_ran
+from studio.results.scoring_basis import BasisChange, ScoringBasis, basis_change_between
+from studio.results.version_scores import (
+    NotCounted,
+    VersionScore,
+    not_counted,
+    scores_before,
+    scores_of,
+    versions_that_ran,
+)
 from studio.shell.charts import Chart, Series, Words, line_chart
 from studio.shell.charts.intervals import Point, Stretch, interval_chart
-from studio.shell.downloads import Table
+from studio.shell.downloads import MOST_ROWS, Cell, Table
 from studio.shell.numbers import score
+from studio.shell.paging import Paging
 
 VERSIONS_PER_PAGE = 40
 VERSIONS_IN_A_FILE = 1_000
 VERSIONS_BY_ROUND = 6
 """Lines over the rounds: more could not be told apart."""
+RUNS_PER_PAGE = 50
+MOST_DOUBTFUL = 50
+"""Runs that are not the version's for certain: so many are listed, all are counted."""
+
+# --- the versions of a set ---------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class VersionRow:
-    """A version and its figures; ``broken`` where the one below it was measured with another ruler."""
+    """A version and its figures; ``broken`` where the one below it has another scoring basis."""
 
     score: VersionScore
     message: str
-    broken: RulerChange | None = None
+    broken: BasisChange | None = None
 
 
 @dataclass(frozen=True)
@@ -42,7 +59,7 @@ class ScorePage:
     chart: Chart
     left_out: NotCounted
     by_round: tuple[tuple[int, list[RoundScore]], ...] = ()
-    """For the newest versions that one ruler measured."""
+    """For the newest versions that have one scoring basis."""
     rounds_chart: Chart = Chart()  # noqa: RUF009 (frozen)
 
     @property
@@ -52,9 +69,9 @@ class ScorePage:
     @property
     def round_numbers(self) -> list[tuple[int, list[RoundScore | None]]]:
         """By round number, the figures of each version."""
-        figures = [{each.number: each for each in rounds} for _, rounds in self.by_round]
-        numbers = sorted({number for each in figures for number in each})
-        return [(number, [each.get(number) for each in figures]) for number in numbers]
+        figures = [{figure.number: figure for figure in rounds} for _version, rounds in self.by_round]
+        numbers = sorted({number for of_version in figures for number in of_version})
+        return [(number, [of_version.get(number) for of_version in figures]) for number in numbers]
 
 
 def score_page(
@@ -68,41 +85,107 @@ def score_page(
     messages = dict(
         prompt_set.versions.filter(number__in=numbers[:most]).values_list("number", "message").order_by()
     )
-    rows = tuple(
-        VersionRow(each, messages[each.number], _broken(_before(each, scores), each)) for each in shown
+    rows = tuple(VersionRow(version, messages[version.number], _broken(version, scores)) for version in shown)
+    measured = [(version.number, version.main) for version in shown if version.main]
+    by_round = tuple(
+        (number, rounds_of(prompt_set, number, main))
+        for number, main in [pair for pair in measured if pair[1].basis == measured[0][1].basis][
+            :VERSIONS_BY_ROUND
+        ]
     )
-    by_round = _by_round(prompt_set, shown)
     return ScorePage(
-        rows, older, _chart(shown[::-1], rows), not_counted(prompt_set), by_round, _rounds_chart(by_round)
+        rows, older, _versions_chart(rows[::-1]), not_counted(prompt_set), by_round, _lines_chart(by_round)
     )
 
 
-def _before(score: VersionScore, scores: dict[int, VersionScore]) -> VersionScore | None:
-    return scores.get(score.change.old) if score.change else None
-
-
-def _broken(old: VersionScore | None, new: VersionScore) -> RulerChange | None:
-    """Where the means in the table and the chart are of different rulers, whatever runs they share."""
+def _broken(new: VersionScore, scores: dict[int, VersionScore]) -> BasisChange | None:
+    """Where the means in the table and the chart were measured differently, whatever runs they share."""
+    old = scores.get(new.change.old) if new.change else None
     if old is None or old.main is None or new.main is None:
         return None
-    if new.change and new.change.ruler:
-        return new.change.ruler
-    return change_between((old.number, old.main.ruler), (new.number, new.main.ruler), {})
+    if new.change and new.change.basis_change:
+        return new.change.basis_change
+    return basis_change_between((old.number, old.main.basis), (new.number, new.main.basis), {})
+
+
+def score_tables(prompt_set: PromptSet, page: ScorePage) -> dict[str, Callable[[], Table]]:
+    """The tables of the page by name."""
+    name = f"{prompt_set.slug}-scores"
+    versions = (_version_cells(row.score, row.message) for row in page.rows)
+    return {
+        "versions": lambda: Table(name, _VERSIONS, versions, page.older is not None),
+        "rounds": lambda: _rounds_table(f"{name}-by-round", page.by_round),
+    }
+
+
+# --- the runs of a version ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class VersionRuns:
+    """What the page shows; the latest runs first."""
+
+    score: VersionScore
+    runs: list[RunResult]
+    paging: Paging
+    edited: list[RunResult]
+    several: list[RunResult]
+    rounds: list[RoundScore]
+    rounds_chart: Chart
+
+
+def version_runs(version: PromptVersion, *, page: int, anyway: bool) -> VersionRuns:
+    """Its runs that count, those that may be its own, and how its rounds went."""
+    scores = scores_before(version.prompt_set, [version.number], anyway=anyway)
+    figures = scores.get(version.number, VersionScore(version.number))
+    exact = _listed(version.results.filter(found=Found.EXACT))
+    paging = Paging(page, exact.count(), RUNS_PER_PAGE)
+    rounds = rounds_of(version.prompt_set, version.number, figures.main) if figures.main else []
+    named = PromptVersion.objects.select_related("prompt_set").only("number", "prompt_set__slug")
+    several = _listed(RunResult.objects.filter(found=Found.SEVERAL, candidates=version))
+    return VersionRuns(
+        figures,
+        list(exact[paging.offset : paging.offset + paging.size]),
+        paging,
+        list(_listed(version.results.filter(found=Found.EDITED))[:MOST_DOUBTFUL]),
+        list(several.prefetch_related(Prefetch("candidates", named))[:MOST_DOUBTFUL]),
+        rounds,
+        _rounds_chart(rounds),
+    )
+
+
+def _listed(runs: QuerySet[RunResult]) -> QuerySet[RunResult]:
+    return runs.select_related("workspace").order_by("-started_at", "-pk")
+
+
+def run_tables(version: PromptVersion, page: VersionRuns) -> dict[str, Callable[[], Table]]:
+    """The tables of the page by name; all runs, not only the page's."""
+    name = f"{version.prompt_set.slug}-v{version.number}"
+    exact = _listed(version.results.filter(found=Found.EXACT))
+    runs = (_run_cells(run, is_copy=run.pk in page.score.copies) for run in exact.iterator())
+    return {
+        "runs": lambda: Table(f"{name}-runs", _RUNS, runs, page.paging.total > MOST_ROWS),
+        "rounds": lambda: _rounds_table(f"{name}-rounds", [(version.number, page.rounds)]),
+    }
 
 
 # --- charts ------------------------------------------------------------------------------
 
 
-def _chart(scores: Sequence[VersionScore], rows: Sequence[VersionRow]) -> Chart:
-    because = {row.score.number: row.broken.why for row in rows if row.broken}
-    looks: dict[Ruler, int] = {}
+def _versions_chart(rows: Sequence[VersionRow]) -> Chart:
+    """The oldest first; broken where the scoring basis changes."""
+    looks: dict[ScoringBasis, int] = {}
     stretches = []
-    for ruler, some in groupby((each for each in scores if each.main), key=_ruler):
-        points = list(some)
-        look = looks.setdefault(ruler, len(looks))
-        stretches.append(
-            Stretch(tuple(_point(each) for each in points), because.get(points[0].number, ""), look)
+    measured = [(row, row.score.main) for row in rows if row.score.main]
+    for basis, some in groupby(measured, key=lambda pair: pair[1].basis):
+        stretch = list(some)
+        points = tuple(
+            Point(f"v{row.score.number}", main.estimate, f"v{row.score.number}: {_spoken(main.estimate)}")
+            for row, main in stretch
         )
+        broken = stretch[0][0].broken
+        look = looks.setdefault(basis, len(looks))
+        stretches.append(Stretch(points, broken.why if broken else "", look))
     if not stretches:
         return Chart()
     words = Words(
@@ -114,19 +197,44 @@ def _chart(scores: Sequence[VersionScore], rows: Sequence[VersionRow]) -> Chart:
     return interval_chart("versions-chart", stretches, words)
 
 
-def _ruler(score: VersionScore) -> Ruler:
-    assert score.main is not None
-    return score.main.ruler
-
-
-def _point(version: VersionScore) -> Point:
-    assert version.main is not None
-    return Point(
-        f"v{version.number}", version.main.estimate, f"v{version.number}: {spoken(version.main.estimate)}"
+def _lines_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
+    """A line over the rounds for each version."""
+    words = Words(
+        title=_("Score per round number"),
+        description=" ".join(
+            f"v{version}: " + ", ".join(f"{of.number}: {score(of.estimate.mean)}" for of in rounds) + "."
+            for version, rounds in by_round
+        ),
+        across=_("Round"),
+        up=_("Mean score"),
     )
+    series = [
+        Series(f"v{version}", tuple((of.number, of.estimate.mean) for of in rounds))
+        for version, rounds in by_round
+    ]
+    return line_chart("rounds-chart", series, words)
 
 
-def spoken(estimate: Estimate) -> str:
+def _rounds_chart(rounds: Sequence[RoundScore]) -> Chart:
+    """The rounds of one version, with intervals."""
+    points = tuple(
+        Point(
+            str(of.number),
+            of.estimate,
+            _("Round %(number)d: %(mean)s") % {"number": of.number, "mean": _spoken(of.estimate)},
+        )
+        for of in rounds
+    )
+    words = Words(
+        title=_("Score per round number"),
+        description=" ".join(point.says + "." for point in points),
+        across=_("Round"),
+        up=_("Mean score of a round (bars: 95 %)"),
+    )
+    return interval_chart("rounds-chart", [Stretch(points)] if points else [], words)
+
+
+def _spoken(estimate: Estimate) -> str:
     """An estimate in words, such as «81.20 ± 2.30 over 12 runs»."""
     mean = score(estimate.mean) + ("" if estimate.margin is None else f" ± {score(estimate.margin)}")
     return ngettext("%(mean)s over %(n)d run", "%(mean)s over %(n)d runs", estimate.runs) % {
@@ -135,36 +243,71 @@ def spoken(estimate: Estimate) -> str:
     }
 
 
-def _by_round(
-    prompt_set: PromptSet, scores: Sequence[VersionScore]
-) -> tuple[tuple[int, list[RoundScore]], ...]:
-    measured = [(each.number, each.main) for each in scores if each.main]
-    alike = [(number, main) for number, main in measured if main.ruler == measured[0][1].ruler]
-    return tuple((number, rounds_of(prompt_set, number, main)) for number, main in alike[:VERSIONS_BY_ROUND])
+# --- rows of files -----------------------------------------------------------------------
+
+_VERSIONS = (
+    "version", "message", "runs", "rounds", "teams", "scored_runs", "mean_best_score", "low", "high",
+    "compared_with", "verdict", "different_ruler", "difference", "difference_low", "difference_high", "p",
+    "method", "metrics", "unfinished", "edited_by_hand", "several_versions",
+)  # fmt: skip
+_ROUNDS = (
+    "version", "round_number", "runs", "rounds", "mean_score", "low", "high", "gain", "gain_low", "gain_high",
+    "gain_p", "gain_method",
+)  # fmt: skip
+_RUNS = (
+    "execution_id", "workspace", "state", "counted", "found", "judges_inferred_from", "task", "teams",
+    "rounds", "best_score", "metrics", "started_at",
+)  # fmt: skip
 
 
-def _rounds_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
-    words = Words(
-        title=_("Score per round number"),
-        description=" ".join(
-            f"v{number}: " + ", ".join(f"{each.number}: {score(each.estimate.mean)}" for each in rounds) + "."
-            for number, rounds in by_round
-        ),
-        across=_("Round"),
-        up=_("Mean score"),
+def _version_cells(version: VersionScore, message: str) -> tuple[Cell, ...]:
+    change = version.change
+    return (
+        version.number,
+        message,
+        version.runs,
+        version.rounds,
+        version.teams,
+        version.main.runs if version.main else 0,
+        *_mean_cells(version.estimate),
+        *((change.old, change.verdict, change.basis_change is not None) if change else (None, None, None)),
+        *_difference_cells(change.difference if change else None),
+        "; ".join(version.main.basis.metrics) if version.main else None,
+        version.unfinished,
+        version.edited,
+        version.several,
     )
-    series = [
-        Series(f"v{number}", tuple((each.number, each.estimate.mean) for each in rounds))
-        for number, rounds in by_round
-    ]
-    return line_chart("rounds-chart", series, words)
 
 
-def tables(prompt_set: PromptSet, page: ScorePage) -> dict[str, Callable[[], Table]]:
-    """The tables of the page by name."""
-    name = f"{prompt_set.slug}-scores"
-    versions = ((row.score, row.message) for row in page.rows)
-    return {
-        "versions": lambda: versions_table(name, versions, is_cut=page.older is not None),
-        "rounds": lambda: rounds_table(f"{name}-by-round", page.by_round),
-    }
+def _rounds_table(name: str, by_version: Iterable[tuple[int, Iterable[RoundScore]]]) -> Table:
+    rows = (
+        (version, of.number, of.runs, of.rounds, *_mean_cells(of.estimate), *_difference_cells(of.gain))
+        for version, rounds in by_version
+        for of in rounds
+    )
+    return Table(name, _ROUNDS, rows)
+
+
+def _run_cells(run: RunResult, *, is_copy: bool) -> tuple[Cell, ...]:
+    return (
+        run.execution_id,
+        run.workspace.slug,
+        run.state,
+        run.over and run.state != "failed" and not is_copy,
+        run.found,
+        run.basis or "nothing",
+        run.task,
+        run.teams,
+        run.rounds,
+        run.best_score,
+        "; ".join(run.metrics),
+        run.started_at,
+    )
+
+
+def _mean_cells(mean: Estimate | None) -> tuple[Cell, ...]:
+    return (None, None, None) if mean is None else (mean.mean, mean.low, mean.high)
+
+
+def _difference_cells(gain: Difference | None) -> tuple[Cell, ...]:
+    return (None,) * 5 if gain is None else (gain.mean, gain.low, gain.high, gain.p, gain.method)

@@ -1,10 +1,14 @@
-"""What scores were measured with: other judges or other metrics are another ruler, and do not compare."""
+"""Scoring bases: the judges' templates and metrics that scores were measured with. Others do not compare.
+
+Used by the scores of versions and the comparison of two runs.
+"""
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from studio.models import PromptSet, RunResult, Workspace
@@ -28,13 +32,13 @@ class Judges:
 
 
 @dataclass(frozen=True)
-class Ruler:
-    """Two runs compare where all of this is equal."""
+class ScoringBasis:
+    """What a run was scored with; two runs compare where all of it is equal."""
 
     judges: Judges
     metrics: tuple[str, ...]
 
-    def differs_in(self, other: "Ruler") -> tuple[Part, ...]:
+    def differs_in(self, other: "ScoringBasis") -> tuple[Part, ...]:
         """What is not equal."""
         parts: list[Part] = [
             part for part in _TEMPLATES if getattr(self.judges, part) != getattr(other.judges, part)
@@ -45,7 +49,7 @@ class Ruler:
 
 
 @dataclass(frozen=True)
-class RulerChange:
+class BasisChange:
     """Why the scores of two versions are not compared."""
 
     old: int
@@ -88,10 +92,10 @@ class RulerChange:
         ) % {"old": self.old, "new": self.new}
 
 
-def change_between(
-    old: tuple[int, Ruler], new: tuple[int, Ruler], judges: Mapping[int, Judges]
-) -> RulerChange | None:
-    """What changed from one version's ruler to another's; None where they are equal.
+def basis_change_between(
+    old: tuple[int, ScoringBasis], new: tuple[int, ScoringBasis], judges: Mapping[int, Judges]
+) -> BasisChange | None:
+    """What changed from one version's scoring basis to another's; None where they are equal.
 
     ``judges`` are those of the versions between; where some are missing, it is not said which one did it.
     """
@@ -104,7 +108,7 @@ def change_between(
         for part in _TEMPLATES
         if part in parts and (number := _changed_by(part, older, newer, judges)) is not None
     }
-    return RulerChange(older, newer, parts, by, (before.metrics, after.metrics))
+    return BasisChange(older, newer, parts, by, (before.metrics, after.metrics))
 
 
 def _changed_by(part: TemplatePart, old: int, new: int, judges: Mapping[int, Judges]) -> int | None:
@@ -127,11 +131,7 @@ def judges_of(prompt_set: PromptSet, numbers: Collection[int]) -> dict[int, Judg
 
 def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
     """What to say where two runs of a workspace were made with versions whose judges differ."""
-    if "\0" in first + second:
-        return []  # DuckDB stores such ids; no result has one, and PostgreSQL refuses the question
-    made = RunResult.objects.filter(
-        workspace=workspace, execution_id__in=(first, second), found=Found.EXACT
-    ).select_related("version__prompt_set")
+    made = _results(workspace, first, second).filter(found=Found.EXACT).select_related("version__prompt_set")
     versions = {run.execution_id: run.version for run in made}
     one, other = versions.get(first), versions.get(second)
     if one is None or other is None:
@@ -139,9 +139,9 @@ def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
     named = {"first": f"v{one.number}", "second": f"v{other.number}"}
     if one.prompt_set_id != other.prompt_set_id:
         named = {"first": str(one), "second": str(other)}
-    found = []
+    cautions = []
     if one.evaluator_user_prompt != other.evaluator_user_prompt:
-        found.append(
+        cautions.append(
             _(
                 "They had different evaluator templates, so their scores are not the same ruler (inferred):"
                 " %(first)s in the first, %(second)s in the second."
@@ -149,22 +149,19 @@ def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
             % named
         )
     if one.judgment_user_prompt != other.judgment_user_prompt:
-        found.append(
+        cautions.append(
             _(
                 "They had different judgment templates, so their scores are not the same ruler (inferred):"
                 " %(first)s in the first, %(second)s in the second."
             )
             % named
         )
-    return found
+    return cautions
 
 
 def judges_unknown(workspace: Workspace, first: str, second: str) -> list[str]:
     """What to say where it is not known of both runs which version's judges scored them."""
-    if "\0" in first + second:
-        return []
-    runs = RunResult.objects.filter(workspace=workspace, execution_id__in={first, second})
-    if not runs.exclude(found=Found.EXACT).exists():
+    if not _results(workspace, first, second).exclude(found=Found.EXACT).exists():
         return []
     return [
         _(
@@ -172,6 +169,12 @@ def judges_unknown(workspace: Workspace, first: str, second: str) -> list[str]:
             " the same ruler."
         )
     ]
+
+
+def _results(workspace: Workspace, *executions: str) -> QuerySet[RunResult]:
+    # DuckDB stores ids with a NUL; no result has one, and PostgreSQL refuses the question.
+    known = [execution for execution in executions if "\0" not in execution]
+    return RunResult.objects.filter(workspace=workspace, execution_id__in=known)
 
 
 def _judged(rows: Collection[tuple[int, str, str]]) -> Iterator[tuple[int, Judges]]:

@@ -1,7 +1,8 @@
-"""What the runs of each version scored, and whether it did better than the version before it.
+"""Scores of versions: what the runs of each scored, and whether it did better than the one before it.
 
-A run counts by its best score, once it is over without having failed, and only where it is traced to exactly
-one version; in however many workspaces a copy of it lies, it counts once.
+Used by the pages of a set's history, its scores, a version's runs and comparisons of versions. A run counts
+by its best score, once it is over without having failed, and only where it is traced to exactly one version;
+in however many workspaces a copy of it lies, it counts once.
 """
 
 import math
@@ -10,14 +11,14 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Q
 
 from builder.results.statistics import Difference, Estimate, difference, estimate
 from studio.models import Export, PromptSet, RoundResult, RunResult
 from studio.results.models import Found
-from studio.results.scoring_basis import Judges, Ruler, RulerChange, change_between, judges_of
+from studio.results.scoring_basis import BasisChange, Judges, ScoringBasis, basis_change_between, judges_of
 
 REACH = 10
 """A version whose parent never ran is compared with the nearest one before it that did, so far back."""
@@ -27,9 +28,9 @@ Verdict = Literal["more", "within", "few", "ruler"]
 
 @dataclass(frozen=True)
 class Measured:
-    """The scores of a version that were measured with one ruler."""
+    """The scores of a version that have one scoring basis."""
 
-    ruler: Ruler
+    basis: ScoringBasis
     scores: Mapping[str, Sequence[float]]
     """The best score of each run, by task."""
     keys: frozenset[int]
@@ -43,9 +44,9 @@ class Measured:
 
     @cached_property
     def estimate(self) -> Estimate:
-        found = estimate(score for scores in self.scores.values() for score in scores)
-        assert found is not None  # there is none without a score
-        return found
+        mean = estimate(score for scores in self.scores.values() for score in scores)
+        assert mean is not None  # there is none without a score
+        return mean
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,14 @@ class Change:
     new: int
     verdict: Verdict
     difference: Difference | None = None
-    ruler: RulerChange | None = None
-    """Measured with different rulers; with a verdict besides, compared all the same because someone asked."""
+    basis_change: BasisChange | None = None
+    """Measured differently; with another verdict than ``ruler``, compared all the same as someone asked."""
     shapes: tuple[tuple[int, int], tuple[int, int]] | None = None
     """Teams and rounds on either side, where they differ: the best of more attempts tends to be better."""
 
     @property
     def forced(self) -> bool:
-        return self.ruler is not None and self.verdict != "ruler"
+        return self.basis_change is not None and self.verdict != "ruler"
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ class VersionScore:
     several: int = 0
     """Runs that other versions explain as well."""
     measured: tuple[Measured, ...] = ()
-    """By ruler; the one of most runs first."""
+    """By scoring basis; the one of most runs first."""
     change: Change | None = None
 
     @property
@@ -97,8 +98,8 @@ class VersionScore:
 
     @property
     def with_other_metrics(self) -> int:
-        """Runs that the mean leaves out: another list of metrics is another ruler."""
-        return sum(each.runs for each in self.measured[1:])
+        """Runs that the mean leaves out: they have other metrics."""
+        return sum(measured.runs for measured in self.measured[1:])
 
     @property
     def uncounted(self) -> int:
@@ -110,56 +111,50 @@ def scores_before(
 ) -> dict[int, VersionScore]:
     """The figures of some versions, each compared with its parent. What this asks depends on how many they
     are, not on how many there are."""
-    wanted = {each for number in numbers for each in range(max(number - REACH, 1), number + 1)}
-    return compared(prompt_set, _figures(prompt_set, wanted), REACH, anyway=anyway)
+    wanted = {earlier for number in numbers for earlier in range(max(number - REACH, 1), number + 1)}
+    return _compared(prompt_set, _figures(prompt_set, wanted), REACH, anyway=anyway)
 
 
 def scores_of(
     prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False
 ) -> dict[int, VersionScore]:
     """The figures of some versions, each compared with the one before it among them."""
-    return compared(prompt_set, _figures(prompt_set, set(numbers)), None, anyway=anyway)
+    return _compared(prompt_set, _figures(prompt_set, set(numbers)), None, anyway=anyway)
 
 
-def compared(
+def _compared(
     prompt_set: PromptSet, scores: Mapping[int, VersionScore], reach: int | None, *, anyway: bool
 ) -> dict[int, VersionScore]:
     """Every version against the nearest earlier one that has scores."""
-    scored = sorted(number for number, each in scores.items() if each.measured)
+    scored = sorted(number for number, score in scores.items() if score.measured)
     pairs = [(old, new) for old, new in pairwise(scored) if new - old <= (reach or new)]
-    judges = _between(prompt_set, scores, pairs)
-    changes = {new: change_of(scores[old], scores[new], judges, anyway=anyway) for old, new in pairs}
-    return {number: replace(each, change=changes.get(number)) for number, each in scores.items()}
+    judges = _judges_between(prompt_set, scores, pairs)
+    changes = {new: _change(scores[old], scores[new], judges, anyway=anyway) for old, new in pairs}
+    return {number: replace(score, change=changes.get(number)) for number, score in scores.items()}
 
 
-def change_of(
-    old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], *, anyway: bool = False
-) -> Change | None:
-    """By the ruler that most runs of both have in common; without one there is no difference to show."""
-    if old.main is None or new.main is None:
-        return None
+def _change(old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], *, anyway: bool) -> Change:
+    """By the scoring basis that most runs of both have in common; without one there is no difference."""
     shared = [
-        (before, after) for after in new.measured for before in old.measured if before.ruler == after.ruler
+        (before, after) for after in new.measured for before in old.measured if before.basis == after.basis
     ]
-    before, after = max(shared, key=_fewer_runs) if shared else (old.main, new.main)
-    broken = change_between((old.number, before.ruler), (new.number, after.ruler), judges)
-    shapes = None if before.shape == after.shape else (before.shape, after.shape)
+    before, after = max(
+        shared or [(old.measured[0], new.measured[0])], key=lambda pair: min(pair[0].runs, pair[1].runs)
+    )
+    broken = basis_change_between((old.number, before.basis), (new.number, after.basis), judges)
     if broken is not None and not anyway:
-        return Change(old.number, new.number, "ruler", ruler=broken)
-    found = difference(before.scores, after.scores)
-    verdict: Verdict = "few" if found is None else "more" if found.more_than_noise else "within"
-    return Change(old.number, new.number, verdict, found, broken, shapes)
+        return Change(old.number, new.number, "ruler", basis_change=broken)
+    gain = difference(before.scores, after.scores)
+    verdict: Verdict = "few" if gain is None else "more" if gain.more_than_noise else "within"
+    shapes = None if before.shape == after.shape else (before.shape, after.shape)
+    return Change(old.number, new.number, verdict, gain, broken, shapes)
 
 
-def _fewer_runs(pair: tuple[Measured, Measured]) -> int:
-    return min(each.runs for each in pair)
-
-
-def _between(
+def _judges_between(
     prompt_set: PromptSet, scores: Mapping[int, VersionScore], pairs: Iterable[tuple[int, int]]
 ) -> dict[int, Judges]:
-    """The judges of the versions in which a ruler may have changed."""
-    ran = {number: each.main.ruler.judges for number, each in scores.items() if each.main}
+    """The judges of the versions in which the scoring basis may have changed."""
+    ran = {number: score.main.basis.judges for number, score in scores.items() if score.main}
     missing = {
         number
         for old, new in pairs
@@ -173,14 +168,10 @@ def _between(
 # --- out of the database -----------------------------------------------------------------
 
 
-def counted(prompt_set: PromptSet) -> QuerySet[RunResult]:
-    """The runs that count: over, and of one version exactly."""
-    return RunResult.objects.filter(version__prompt_set=prompt_set, found=Found.EXACT, over=True).order_by()
-
-
 def versions_that_ran(prompt_set: PromptSet, *, before: int | None, most: int) -> list[int]:
-    """The newest first."""
-    ran = counted(prompt_set).filter(version__number__lt=before) if before else counted(prompt_set)
+    """Numbers of versions with runs that count, the newest first."""
+    ran = RunResult.objects.filter(version__prompt_set=prompt_set, found=Found.EXACT, over=True)
+    ran = ran.filter(version__number__lt=before) if before else ran
     numbers = ran.order_by("-version__number").values_list("version__number", flat=True)
     return list(numbers.distinct()[:most])
 
@@ -209,8 +200,9 @@ def not_counted(prompt_set: PromptSet) -> NotCounted:
     return NotCounted(several.order_by().values("pk").distinct().count(), edited.count(), unknown.count())
 
 
-@dataclass(frozen=True)
-class _Row:
+class _Row(NamedTuple):
+    """The columns of a result that figures are made of."""
+
     key: int
     number: int
     execution: str
@@ -223,82 +215,70 @@ class _Row:
     score: float | None
     metrics: list[str]
 
+    @property
+    def counts(self) -> bool:
+        return self.over and self.found == Found.EXACT
+
+
+_COLUMNS = ("pk", "version__number", "execution_id", "found", "over", "state", "task_key", "teams", "rounds")
+
 
 def _figures(prompt_set: PromptSet, numbers: set[int]) -> dict[int, VersionScore]:
-    found = RunResult.objects.filter(
+    results = RunResult.objects.filter(
         version__prompt_set=prompt_set, version__number__in=numbers, found__in=(Found.EXACT, Found.EDITED)
-    ).order_by()
-    columns = (
-        "pk",
-        "version__number",
-        "execution_id",
-        "found",
-        "over",
-        "state",
-        "task_key",
-        "teams",
-        "rounds",
     )
     rows: dict[int, list[_Row]] = {number: [] for number in numbers}
     copies: dict[int, set[int]] = {number: set() for number in numbers}
     known = set[tuple[int, str, str]]()
     # The one that got furthest stands for its copies.
-    for values in found.order_by("-over", "pk").values_list(*columns, "best_score", "metrics"):
+    for values in results.order_by("-over", "pk").values_list(*_COLUMNS, "best_score", "metrics"):
         row = _Row(*values)
         if (same := (row.number, row.execution, row.found)) in known:
             copies[row.number].add(row.key)
         else:
             known.add(same)
             rows[row.number].append(row)
-    counting = {number for number, each in rows.items() if any(_counts(row) for row in each)}
+    counting = {number for number, some in rows.items() if any(row.counts for row in some)}
     judges = judges_of(prompt_set, counting)
     totals = _totals(prompt_set, counting, set().union(*copies.values()))
     several = _several(prompt_set, numbers)
-    return {
-        number: replace(
-            _score(number, rows[number], judges.get(number), totals.get(number, (0, 0)), several[number]),
-            copies=frozenset(copies[number]),
-        )
-        for number in sorted(numbers)
-        if rows[number] or several[number]
-    }
+    scores = {}
+    for number in sorted(numbers):
+        if rows[number] or several[number]:
+            counted = [row for row in rows[number] if row.counts]
+            measured = _measured(counted, judges[number]) if counted else ()
+            rounds, teams = totals.get(number, (0, 0))
+            scores[number] = VersionScore(
+                number,
+                runs=len(counted),
+                rounds=rounds,
+                teams=teams,
+                unfinished=sum(row.found == Found.EXACT and not row.over for row in rows[number]),
+                unscored=len(counted) - sum(some.runs for some in measured),
+                copies=frozenset(copies[number]),
+                edited=sum(row.found == Found.EDITED for row in rows[number]),
+                several=several[number],
+                measured=measured,
+            )
+    return scores
 
 
-def _counts(row: _Row) -> bool:
-    return row.over and row.found == Found.EXACT
-
-
-def _score(
-    number: int, rows: list[_Row], judges: Judges | None, totals: tuple[int, int], several: int
-) -> VersionScore:
-    counting = [row for row in rows if _counts(row)]
+def _measured(rows: Iterable[_Row], judges: Judges) -> tuple[Measured, ...]:
     by_metrics: dict[tuple[str, ...], list[_Row]] = {}
-    for row in counting:
+    for row in rows:
         # A failed run got as far as its failure let it, not its prompt.
         if row.score is not None and math.isfinite(row.score) and row.state != "failed":
             by_metrics.setdefault(tuple(row.metrics), []).append(row)
-    measured = [_measured(Ruler(judges, metrics), some) for metrics, some in by_metrics.items() if judges]
-    measured.sort(key=lambda each: (-each.runs, -max(each.keys)))
-    return VersionScore(
-        number,
-        runs=len(counting),
-        rounds=totals[0],
-        teams=totals[1],
-        unfinished=sum(row.found == Found.EXACT and not row.over for row in rows),
-        unscored=len(counting) - sum(each.runs for each in measured),
-        edited=sum(row.found == Found.EDITED for row in rows),
-        several=several,
-        measured=tuple(measured),
-    )
-
-
-def _measured(ruler: Ruler, rows: list[_Row]) -> Measured:
-    scores: dict[str, list[float]] = {}
-    for row in rows:
-        # What nobody knows is nobody else's task.
-        scores.setdefault(row.task or f"?{row.key}", []).append(row.score or 0.0)
-    shape = Counter((row.teams, row.rounds) for row in rows).most_common(1)[0][0]
-    return Measured(ruler, scores, frozenset(row.key for row in rows), shape)
+    measured = []
+    for metrics, some in by_metrics.items():
+        scores: dict[str, list[float]] = {}
+        for row in some:
+            # What nobody knows is nobody else's task.
+            scores.setdefault(row.task or f"?{row.key}", []).append(row.score or 0.0)
+        shape = Counter((row.teams, row.rounds) for row in some).most_common(1)[0][0]
+        keys = frozenset(row.key for row in some)
+        measured.append(Measured(ScoringBasis(judges, metrics), scores, keys, shape))
+    return tuple(sorted(measured, key=lambda each: (-each.runs, -max(each.keys))))
 
 
 def _totals(prompt_set: PromptSet, numbers: set[int], copies: set[int]) -> dict[int, tuple[int, int]]:

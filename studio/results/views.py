@@ -1,4 +1,4 @@
-"""What runs say about versions: the scores of a set's versions, and the runs of one."""
+"""Views of what runs say about versions: the scores of a set's versions, and the runs of one."""
 
 from urllib.parse import urlencode
 
@@ -8,8 +8,7 @@ from django.views.decorators.http import require_safe
 
 from studio.editor.sets import require_templates, template_set
 from studio.models import PromptVersion
-from studio.results import scores_page as score_page
-from studio.results import version_runs_page as runs_page
+from studio.results import scores_page
 from studio.results.forms import VersionRunsForm, VersionScoresForm
 from studio.shell.downloads import download
 from studio.shell.requests import valid_or_refuse
@@ -17,13 +16,13 @@ from studio.shell.requests import valid_or_refuse
 
 @require_safe
 def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
-    """Score over versions, split where they were measured with different rulers."""
+    """Score over versions, split where they were measured differently."""
     prompt_set = template_set(slug)
     wanted = valid_or_refuse(VersionScoresForm(request.GET)).cleaned_data
     as_file = "format" in request.GET
-    most = score_page.VERSIONS_IN_A_FILE if as_file else score_page.VERSIONS_PER_PAGE
-    page = score_page.score_page(prompt_set, before=wanted["before"], anyway=wanted["anyway"], most=most)
-    if (file := download(request, score_page.tables(prompt_set, page))) is not None:
+    most = scores_page.VERSIONS_IN_A_FILE if as_file else scores_page.VERSIONS_PER_PAGE
+    page = scores_page.score_page(prompt_set, before=wanted["before"], anyway=wanted["anyway"], most=most)
+    if (file := download(request, scores_page.score_tables(prompt_set, page))) is not None:
         return file
     asked = {"anyway": "1"} if wanted["anyway"] else {}
     context = {
@@ -44,8 +43,8 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
     version = get_object_or_404(versions, prompt_set__slug=slug, number=number)
     require_templates(version.prompt_set)
     wanted = valid_or_refuse(VersionRunsForm(request.GET)).cleaned_data
-    page = runs_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
-    if (file := download(request, runs_page.tables(version, page))) is not None:
+    page = scores_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
+    if (file := download(request, scores_page.run_tables(version, page))) is not None:
         return file
     context = {
         "prompt_set": version.prompt_set,

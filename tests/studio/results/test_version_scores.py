@@ -172,8 +172,8 @@ def test_another_evaluator_is_another_ruler_until_somebody_asks(
     play(workspace, prompt_set, 2, LOW)
     play(workspace, prompt_set, 3, HIGH)
     change = of(prompt_set, 3).change
-    assert change and change.ruler and (change.verdict, change.difference) == ("ruler", None)
-    assert change.ruler.why == "v3 changed the evaluator template."
+    assert change and change.basis_change and (change.verdict, change.difference) == ("ruler", None)
+    assert change.basis_change.why == "v3 changed the evaluator template."
     asked = of(prompt_set, 3, anyway=True).change
     assert asked and asked.forced and asked.verdict == "more" and asked.difference
 
@@ -184,8 +184,8 @@ def test_a_version_whose_parent_never_ran_is_compared_with_the_nearest_that_did(
     play(workspace, prompt_set, 1, LOW)
     play(workspace, prompt_set, 4, HIGH)
     change = of(prompt_set, 4).change
-    assert change and change.ruler and change.old == 1
-    assert change.ruler.why == "v3 changed the evaluator template."
+    assert change and change.basis_change and change.old == 1
+    assert change.basis_change.why == "v3 changed the evaluator template."
 
 
 def test_runs_with_other_metrics_are_measured_apart(prompt_set: PromptSet, workspace: Workspace) -> None:
@@ -195,8 +195,8 @@ def test_runs_with_other_metrics_are_measured_apart(prompt_set: PromptSet, works
     assert score.estimate == estimate(LOW) and score.with_other_metrics == 2
     play(workspace, prompt_set, 2, HIGH, metrics=("Depth", "Tone"))
     change = of(prompt_set, 2).change
-    assert change and change.ruler
-    assert change.ruler.why == (
+    assert change and change.basis_change
+    assert change.basis_change.why == (
         "The runs of v2 were scored by Depth, Tone, those of v1 by Clarity, Coverage."
     )
     # Three runs of each with the same metrics compare, though most of the newer ones have others.
