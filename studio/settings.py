@@ -66,7 +66,6 @@ TEMPLATES = [
             ],
             # Each room has its own tags; templates load them by these names.
             "libraries": {
-                "attributions": "studio.results.attribution_tags",
                 "budgets": "studio.preview.budget_tags",
                 "diff": "studio.compare.tags",
                 "matrix": "studio.compare.matrix_tags",

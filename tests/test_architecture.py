@@ -84,9 +84,6 @@ OURS = [*modules("builder"), *modules("studio")]
 # Imports against the rule that are being mended; nothing is added here.
 NOT_YET = {
     ("studio.preview.stability", "studio.compare.versions"),
-    ("studio.results.replay.choice", "studio.results.attribution_page"),
-    ("studio.results.replay.choice", "studio.results.replay.forms"),
-    ("studio.runs.tables", "studio.runs.run_page"),
     ("studio.workspaces.imports.importing", "studio.editor.page"),
     ("studio.compare.matrix_tags", "studio.preview.budget_tags"),
     ("studio.management.commands.export", "studio.workspaces.exports.tags"),

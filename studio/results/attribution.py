@@ -1,4 +1,8 @@
-"""Which version produced which run: examined once, kept, and looked at again only where that can help."""
+"""Attribution: finds the version that made each run's prompts, by rendering again, and stores it.
+
+Used by `manage.py attribute` and by the watching thread; `origins` reads what is stored. A run is examined
+once, and again only where it has gone on or where newer versions may explain it.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -13,10 +17,9 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
-from studio.prompts.file_kinds import FileKind
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
+from studio.results.origins import last_export_before
 from studio.shell.jail import pool
-from studio.workspaces.exports.models import Outcome
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
 
@@ -32,7 +35,7 @@ _MOST_TEMPLATES = 5_000
 
 
 @dataclass(frozen=True)
-class Examined:
+class AttributionPass:
     """What a pass over a workspace did."""
 
     runs: int = 0
@@ -43,24 +46,24 @@ class Examined:
 
 def attribute_workspace(
     workspace: Workspace, now: datetime, progress: Progress = lambda done, total: None
-) -> Examined:
+) -> AttributionPass:
     """Examine the runs that are new, that have gone on, or that newer versions may explain."""
     runs = rounds = 0
     try:
         store = store_of(workspace)
         pending = _pending(workspace, store.executions(now=now))
         if not pending:
-            return Examined()
-        examiner = _Examiner(workspace, _Versions.read(), state_of(workspace), now)
+            return AttributionPass()
+        attributor = _RunAttributor(workspace, TeamTemplates.read(), state_of(workspace), now)
         for execution in pending:
-            rounds += examiner.examine(execution, store.delivered_rounds(execution.execution_id))
+            rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
             runs += 1
             progress(runs, len(pending))
     except DatabaseMissing:
-        return Examined()  # nothing has run there yet
+        return AttributionPass()  # nothing has run there yet
     except (LeaderboardError, JailError) as error:
-        return Examined(runs, rounds, error)
-    return Examined(runs, rounds)
+        return AttributionPass(runs, rounds, error)
+    return AttributionPass(runs, rounds)
 
 
 # --- which runs --------------------------------------------------------------------------
@@ -94,8 +97,8 @@ def _may_be_explained(before: RunResult, newest: int) -> bool:
 
 
 @dataclass(frozen=True)
-class _Versions:
-    """The versions by their team template: those of equal text cannot be told apart by a team's prompt."""
+class TeamTemplates:
+    """The team templates of all versions: those of equal text cannot be told apart by a team's prompt."""
 
     candidates: list[Candidate]
     keys: list[list[int]]
@@ -103,7 +106,7 @@ class _Versions:
     newest: int
 
     @classmethod
-    def read(cls) -> "_Versions":
+    def read(cls) -> "TeamTemplates":
         by_text: dict[str, list[int]] = {}
         newest = 0
         versions = PromptVersion.objects.filter(system_prompt=None)
@@ -121,21 +124,21 @@ class _Versions:
         ]
         return cls([candidate for candidate, _ in passed], [keys for _, keys in passed], newest)
 
-    def of(self, numbers: Iterable[int]) -> list[int]:
+    def versions_of(self, numbers: Iterable[int]) -> list[int]:
         """The keys of the versions behind some of the candidates."""
         return sorted(key for number in numbers for key in self.keys[number])
 
 
 @dataclass(frozen=True)
-class _Examiner:
+class _RunAttributor:
     workspace: Workspace
-    versions: _Versions
+    templates: TeamTemplates
     file: PromptFileState
     now: datetime
 
-    def examine(self, execution: Execution, delivered: DeliveredRun) -> int:
+    def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
-        found = attribute(delivered.rounds, delivered.task, self.versions.candidates, pool())
+        attributions = attribute(delivered.rounds, delivered.task, self.templates.candidates, pool())
         task = storable(execution.user_prompt or "")
         result = RunResult(
             workspace=self.workspace,
@@ -149,20 +152,20 @@ class _Examiner:
             rounds=min(max(execution.rounds, 0), LARGEST_NUMBER),
             best_score=execution.best_score,
             metrics=_metrics(delivered.rounds),
-            examined_up_to=self.versions.newest,
+            examined_up_to=self.templates.newest,
             examined_at=self.now,
         )
-        keys = self.versions.of(decide(found))
+        keys = self.templates.versions_of(decide(attributions))
         if keys:
             self._settle(result, keys)
         else:
-            self._explain(result, found, delivered.task)
-        _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, found))
-        return len(found)
+            self._explain(result, attributions, delivered.task)
+        _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, attributions))
+        return len(attributions)
 
     def _settle(self, result: RunResult, keys: list[int]) -> None:
         """One version; or several, of which a receipt or the file itself may name the one."""
-        shipped = _shipped(result)
+        shipped = last_export_before(result)
         named = None if shipped is None else shipped.version_id
         basis, speaking = Basis.RECEIPT, [named] if named in keys else []
         if self._is_what_ran(result, shipped):
@@ -197,42 +200,43 @@ class _Examiner:
     def _has_their_team_template(self, keys: list[int]) -> bool:
         templates = self.file.templates
         return templates is not None and any(
-            each.text == templates.parts["team"] and own[0] in keys
-            for each, own in zip(self.versions.candidates, self.versions.keys, strict=True)
+            candidate.text == templates.parts["team"] and own[0] in keys
+            for candidate, own in zip(self.templates.candidates, self.templates.keys, strict=True)
         )
 
-    def _explain(self, result: RunResult, found: list[Attribution], task: str | None) -> None:
+    def _explain(self, result: RunResult, attributions: list[Attribution], task: str | None) -> None:
         """No version made its prompts: perhaps one of them, edited by hand."""
         result.found = Found.UNKNOWN
-        if not found or task is None:
+        if not attributions or task is None:
             return
         # The last round has the most to go by.
-        last = max((each.stored for each in found), key=lambda stored: (stored.round_number, stored.team_id))
-        near = nearest(last, task, self.versions.candidates, pool())
+        rounds = (attribution.stored for attribution in attributions)
+        last = max(rounds, key=lambda stored: (stored.round_number, stored.team_id))
+        near = nearest(last, task, self.templates.candidates, pool())
         if near is not None and near.related:
             # Another round than this one may be what differs.
             result.found, result.likeness = Found.EDITED, min(near.likeness, _NOT_QUITE)
-            result.version_id = self.versions.keys[near.candidate][0]
+            result.version_id = self.templates.keys[near.candidate][0]
 
-    def _rounds(self, result: RunResult, found: list[Attribution]) -> list[RoundResult]:
+    def _rounds(self, result: RunResult, attributions: list[Attribution]) -> list[RoundResult]:
         scores = {
-            (each.stored.team_id, state.round_number): state.evaluation_score
-            for each in found
-            for state in each.stored.states
+            (attribution.stored.team_id, state.round_number): state.evaluation_score
+            for attribution in attributions
+            for state in attribution.stored.states
         }
         return [
             RoundResult(
                 run=result,
-                team_id=each.stored.team_id,
-                team_name=storable(each.stored.team_name)[:LONGEST_ID],
-                round_number=each.stored.round_number,
-                score=scores.get((each.stored.team_id, each.stored.round_number)),
+                team_id=stored.team_id,
+                team_name=storable(stored.team_name)[:LONGEST_ID],
+                round_number=stored.round_number,
+                score=scores.get((stored.team_id, stored.round_number)),
                 found=_found_in_round(result, len(versions)),
                 versions=versions,
             )
-            for each in found
-            if is_id(each.stored.team_id) and 0 <= each.stored.round_number <= LARGEST_NUMBER
-            for versions in [self.versions.of(each.matches)]
+            for stored, matches in ((each.stored, each.matches) for each in attributions)
+            if is_id(stored.team_id) and 0 <= stored.round_number <= LARGEST_NUMBER
+            for versions in [self.templates.versions_of(matches)]
         ]
 
 
@@ -241,19 +245,11 @@ def _began(execution: Execution, rounds: Sequence[StoredRound]) -> datetime | No
     started = execution.started_at
     if started is None:
         return None
-    sent = [each.delivered.timestamp for each in rounds if each.delivered and each.delivered.timestamp]
+    sent = [
+        stored.delivered.timestamp for stored in rounds if stored.delivered and stored.delivered.timestamp
+    ]
     within = [moment for moment in sent if moment.tzinfo and started - _LONGEST_ROUND < moment < started]
     return min(within, default=started)
-
-
-def _shipped(result: RunResult) -> Export | None:
-    """What the studio had written there last when the run began."""
-    if result.started_at is None:
-        return None
-    reached = Export.objects.filter(
-        holds=FileKind.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
-    )
-    return reached.filter(workspace=result.workspace, at__lte=result.started_at).only("version", "at").first()
 
 
 def _found_in_round(result: RunResult, versions: int) -> Found:

@@ -1,10 +1,15 @@
-"""Differences between versions as the studio shows them."""
+"""Template tags of results: differences between versions in words, and a run's version in lists of runs."""
+
+from collections.abc import Mapping, Sequence
 
 from django import template
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from builder.leaderboard import Execution
 from builder.results.statistics import Difference
+from studio.models import Workspace
+from studio.results.origins import RunOrigin, brief_origins
 from studio.results.version_scores import Change
 from studio.shell.numbers import signed
 
@@ -45,3 +50,15 @@ def shapes(change: Change) -> str:
         "old_teams": old_teams,
         "old_rounds": old_rounds,
     }
+
+
+@register.simple_tag
+def briefs(workspace: Workspace, executions: Sequence[Execution]) -> Mapping[str, RunOrigin]:
+    """Which versions made the runs of a list, read at once."""
+    return brief_origins(workspace, [execution.execution_id for execution in executions])
+
+
+@register.inclusion_tag("attributions/_brief.html")
+def made_with(known: Mapping[str, RunOrigin], execution: Execution) -> dict[str, RunOrigin | None]:
+    """The line of one run; nothing where it was not examined yet."""
+    return {"brief": known.get(execution.execution_id)}

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from django_htmx.http import reswap
 
 from studio.models import Workspace
-from studio.results.attribution_page import attribution_of, round_attribution_of
+from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import drafted_set
 from studio.results.replay.round_page import difference
 from studio.runs.forms import STATES, RoundForm, RunForm, RunSearchForm, RunTeamForm
@@ -118,7 +118,7 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
         "execution": run.execution,
         "order": order,
         "elapsed": elapsed(run.execution, now),
-        "attribution": attribution_of(workspace, execution),
+        "attribution": run_origin(workspace, execution),
     }
     parts = live_parts(request, RUN_PARTS, context)
     context["parts"] = {part.id.removeprefix("run-"): part.html for part in parts}
@@ -161,7 +161,7 @@ def run_round(request: HttpRequest, slug: str, execution: str, team: str, number
         name = f"round-{execution[:8]}-{team}-{number}"
         if (file := download(request, {"metrics": lambda: metrics_table(name, [page.record])})) is not None:
             return file
-        attribution = round_attribution_of(workspace, execution, team, number)
+        attribution = round_origin(workspace, execution, team, number)
         context = {
             "workspace": workspace,
             "execution": execution,

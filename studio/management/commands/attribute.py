@@ -35,11 +35,11 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=2) from error
         problems = 0
         for workspace in workspaces:
-            found = attribute_workspace(workspace, timezone.now(), _bar(workspace.slug))
-            self.stdout.write(f"{workspace.slug}: {found.runs} runs, {found.rounds} rounds examined")
-            if found.problem is not None:
+            done = attribute_workspace(workspace, timezone.now(), _bar(workspace.slug))
+            self.stdout.write(f"{workspace.slug}: {done.runs} runs, {done.rounds} rounds examined")
+            if done.problem is not None:
                 problems += 1
-                self.stderr.write(f"{workspace.slug}: {found.problem.text()}")
+                self.stderr.write(f"{workspace.slug}: {done.problem.text()}")
         if problems:
             sys.exit(1)
 

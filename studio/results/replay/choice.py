@@ -10,14 +10,21 @@ from django.utils.translation import gettext as _
 
 from studio.compare.versions import Side, SideName, sides
 from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
-from studio.results.attribution_page import RunAttribution
-from studio.results.replay.forms import Wanted
+from studio.results.origins import RunOrigin
 from studio.shell.refusal import RequestRefused
 
 SETS_OFFERED = 200
 VERSIONS_OFFERED = 30
 """In the list; the address takes any other number."""
 _TEXTS = ("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A version or the draft; the set may be named beside it."""
+
+    slug: str = ""
+    side: SideName | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class Choice:
     """The reader's unsaved one of this set."""
     asked_for_draft: bool
     """Whether the draft was wanted although there is none: the newest version stands for it."""
-    attribution: RunAttribution
+    attribution: RunOrigin
 
     @property
     def name(self) -> SideName:
@@ -88,7 +95,7 @@ class Choice:
         ]
 
 
-def choose(workspace: Workspace, person: User, attribution: RunAttribution, wanted: Wanted) -> Choice | None:
+def choose(workspace: Workspace, person: User, attribution: RunOrigin, wanted: Wanted) -> Choice | None:
     """What the address asks for; without a word of it, the draft of the set that the run was made with,
     or where the reader has none, its newest version.
 
@@ -118,7 +125,7 @@ def _replayable() -> "QuerySet[PromptSet]":
     return PromptSet.objects.of_templates().filter(revision__gt=0)
 
 
-def _set(workspace: Workspace, attribution: RunAttribution, slug: str) -> PromptSet | None:
+def _set(workspace: Workspace, attribution: RunOrigin, slug: str) -> PromptSet | None:
     known = _replayable()
     if slug:
         found = known.filter(slug=slug).first()

@@ -1,7 +1,6 @@
-"""What the address of a replay says: with which version, which of the three templates, compared how."""
+"""Forms that read the address of a replay: which version, which of the three templates, compared how."""
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from django import forms
@@ -12,16 +11,10 @@ from django.utils.translation import gettext_lazy
 from builder.template.variables import KINDS
 from studio.compare.forms import OpenedField
 from studio.compare.versions import SideName
+from studio.results.replay.choice import Wanted
+from studio.runs.forms import PageForm
 
 _WANTED = re.compile(r"(?:([-\w]{1,80})/)?(draft|v?[1-9][0-9]{0,8})")
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """A version or the draft; the set may be named beside it."""
-
-    slug: str = ""
-    side: SideName | None = None
 
 
 class WantedField(forms.CharField):
@@ -34,21 +27,20 @@ class WantedField(forms.CharField):
         text = super().clean(value)
         if not text:
             return Wanted()
-        found = _WANTED.fullmatch(text)
-        if found is None:
+        parts = _WANTED.fullmatch(text)
+        if parts is None:
             raise ValidationError(_("Write a version such as v5, or draft."))
-        side: SideName = "draft" if found[2] == "draft" else int(found[2].removeprefix("v"))
-        return Wanted(found[1] or "", side)
+        side: SideName = "draft" if parts[2] == "draft" else int(parts[2].removeprefix("v"))
+        return Wanted(parts[1] or "", side)
 
 
-class ReplayChoiceForm(forms.Form):
+class ReplayChoiceForm(PageForm):
     """With what a whole run is replayed."""
 
     set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Prompt set"))
     version = WantedField(label=gettext_lazy("Version"))
     was = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Prompt set"))
     """The set that the list of versions was made for: of another one, its number says nothing."""
-    page = forms.IntegerField(required=False, min_value=1, max_value=100_000, label=gettext_lazy("Page"))
 
     @property
     def wanted(self) -> Wanted:

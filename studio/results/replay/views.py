@@ -14,7 +14,7 @@ from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import View
 from studio.models import Workspace
 from studio.prompts.texts import TextKind
-from studio.results.attribution_page import attribution_of, round_attribution_of
+from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import choose
 from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
 from studio.results.replay.round_page import headings, read_played, replayed, templates_of
@@ -38,7 +38,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     kind: PromptKind = clean["kind"] or "team"
     if (answer := _task_given(request, workspace, execution)) is not None:
         return answer
-    attribution = round_attribution_of(workspace, execution, team, number)
+    attribution = round_origin(workspace, execution, team, number)
     owner = str(person_of(request).pk)
     page: dict[str, Any] = {
         "workspace": workspace,
@@ -85,7 +85,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
     form = valid_or_refuse(ReplayChoiceForm(request.GET))
     if (answer := _task_given(request, workspace, execution)) is not None:
         return answer
-    attribution = attribution_of(workspace, execution)
+    attribution = run_origin(workspace, execution)
     choice = choose(workspace, person_of(request), attribution, form.wanted)
     owner = str(person_of(request).pk)
     page: dict[str, Any] = {

@@ -14,7 +14,7 @@ from studio.models import Draft, Export, Label, PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import Origin
 from studio.prompts.texts import SystemText
-from studio.results.attribution import _Versions
+from studio.results.attribution import TeamTemplates
 from studio.results.replay.rebuilt import candidates
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.state import PromptFileState, state_of
@@ -237,7 +237,7 @@ def test_runs_are_never_explained_by_a_system_prompt(
 ) -> None:
     research = make_set("research", person, "one")
     system_set.save_version(SystemText(text("Later.")), base=2, message="later", author=person, at=NOW)
-    known = _Versions.read()
+    known = TeamTemplates.read()
     assert known.newest == research.versions.get().pk
     assert [key for keys in known.keys for key in keys] == [research.versions.get().pk]
     assert [each.text for each in candidates(workspace)] == [research.versions.get().team_user_prompt]

@@ -1,10 +1,13 @@
-"""Which version made the prompts of a run, as its pages tell it."""
+"""Origins of runs: which version made the prompts of a run or a round, as `attribution` stored it.
+
+Used by the pages of runs, rounds and replays, and by the tags of lists. Nothing is examined here.
+"""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, cast
 
 from django.db.models import Count, Q
 
@@ -24,14 +27,43 @@ _RECOGNISED = (Found.EXACT, Found.SEVERAL)
 
 
 @dataclass(frozen=True)
-class RunAttribution:
-    """What is known about the version behind a run."""
+class Differing:
+    """In what versions differ that give the same prompts."""
+
+    same_team: bool
+    """They have one team template; a team's prompt cannot show more."""
+    kinds: tuple[PromptKind, ...] = ()
+    """Those templates in which they do differ."""
+
+    @classmethod
+    def of(cls, versions: Iterable[PromptVersion]) -> "Differing":
+        texts = {kind: {getattr(version, field_name(kind)) for version in versions} for kind in KINDS}
+        return cls(len(texts["team"]) < 2, tuple(kind for kind in KINDS if len(texts[kind]) > 1))
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """The versions that are named, some of ``count``."""
+
+    versions: tuple[PromptVersion, ...] = ()
+    count: int = 0
+
+    @property
+    def left_out(self) -> int:
+        """Versions that are not listed."""
+        return self.count - len(self.versions)
+
+    @cached_property
+    def apart(self) -> Differing:
+        return Differing.of(self.versions)
+
+
+@dataclass(frozen=True)
+class RunOrigin(_Origin):
+    """What is known about the version behind a run. ``versions``: the one; the nearest, where it was edited
+    by hand; or some of those that cannot be told apart."""
 
     result: RunResult | None = None
-    versions: tuple[PromptVersion, ...] = ()
-    """The one; the nearest, where it was edited by hand; or some of those that cannot be told apart."""
-    count: int = 0
-    """How many of them there are."""
     rounds: int = 0
     """Prompts that were examined."""
     recognised: int = 0
@@ -41,15 +73,7 @@ class RunAttribution:
 
     @property
     def state(self) -> State:
-        if self.result is None:
-            return "unexamined"
-        found: dict[str, State] = {
-            Found.EXACT: "exact",
-            Found.SEVERAL: "several",
-            Found.EDITED: "edited",
-            Found.UNKNOWN: "unknown",
-        }
-        return found[self.result.found]
+        return "unexamined" if self.result is None else cast(State, self.result.found)
 
     @property
     def version(self) -> PromptVersion | None:
@@ -60,11 +84,6 @@ class RunAttribution:
     def is_certain(self) -> bool:
         """Whether those named give its prompts to the byte."""
         return self.state in ("exact", "several") and bool(self.versions)
-
-    @property
-    def left_out(self) -> int:
-        """Versions that are not listed."""
-        return self.count - len(self.versions)
 
     @property
     def unlike(self) -> int:
@@ -91,38 +110,17 @@ class RunAttribution:
             return "under-way"
         return "no-version" if self.rounds else "no-prompts"
 
-    @cached_property
-    def apart(self) -> "Apart":
-        return Apart.of(self.versions)
-
 
 @dataclass(frozen=True)
-class Apart:
-    """In what versions differ that give the same prompts."""
+class RoundOrigin(_Origin):
+    """The same of one team's round, which the run's other rounds may say more about. ``versions``: some of
+    those that give its prompt to the byte; that of the run comes first."""
 
-    same_team: bool
-    """They have one team template; a team's prompt cannot show more."""
-    kinds: tuple[PromptKind, ...] = ()
-    """Those templates in which they do differ."""
-
-    @classmethod
-    def of(cls, versions: Sequence[PromptVersion]) -> "Apart":
-        texts = {kind: {getattr(each, field_name(kind)) for each in versions} for kind in KINDS}
-        return cls(len(texts["team"]) < 2, tuple(kind for kind in KINDS if len(texts[kind]) > 1))
-
-
-@dataclass(frozen=True)
-class RoundAttribution:
-    """The same of one team's round, which the run's other rounds may say more about."""
-
-    run: RunAttribution
+    run: RunOrigin = RunOrigin()
     result: RoundResult | None = None
-    versions: tuple[PromptVersion, ...] = ()
-    """Some of those that give its prompt to the byte; that of the run comes first."""
-    count: int = 0
 
     @property
-    def state(self) -> Literal["exact", "several", "edited", "unlike", "unknown", "unexamined"]:
+    def state(self) -> Literal[State, "unlike"]:
         """``unlike``: the run is traced to a version, but this prompt is another one than that gives."""
         if self.result is None:
             return "unexamined"
@@ -146,60 +144,44 @@ class RoundAttribution:
     def others(self) -> tuple[PromptVersion, ...]:
         return self.versions[1:]
 
-    @property
-    def left_out(self) -> int:
-        return self.count - len(self.versions)
 
-    @cached_property
-    def apart(self) -> Apart:
-        return Apart.of(self.versions)
-
-
-def attribution_of(workspace: Workspace, execution_id: str) -> RunAttribution:
-    """What is known about a run; nothing is examined for it."""
+def run_origin(workspace: Workspace, execution_id: str) -> RunOrigin:
+    """What is known about a run."""
     if not is_id(execution_id):
-        return RunAttribution()
+        return RunOrigin()
     results = RunResult.objects.select_related("version__prompt_set")
     result = results.filter(workspace=workspace, execution_id=execution_id).first()
     if result is None:
-        return RunAttribution()
+        return RunOrigin()
     figures = result.round_results.aggregate(
         rounds=Count("pk"), recognised=Count("pk", filter=Q(found__in=_RECOGNISED))
     )
-    versions, count = _versions_of(result)
-    return RunAttribution(result, versions, count, **figures, receipt=_receipt(result))
+    versions: tuple[PromptVersion, ...] = () if result.version is None else (result.version,)
+    count = len(versions)
+    if result.found == Found.SEVERAL:
+        several = result.candidates.select_related("prompt_set").order_by("-pk")
+        versions, count = tuple(several[:MOST_LISTED]), several.count()
+    receipt = last_export_before(result) if result.basis == Basis.RECEIPT else None
+    return RunOrigin(versions, count, result, **figures, receipt=receipt)
 
 
-def round_attribution_of(
-    workspace: Workspace, execution_id: str, team_id: str, number: int
-) -> RoundAttribution:
+def round_origin(workspace: Workspace, execution_id: str, team_id: str, number: int) -> RoundOrigin:
     """What is known about one team's round."""
-    run = attribution_of(workspace, execution_id)
-    if run.result is None or not is_id(team_id):
-        return RoundAttribution(run)
-    own = run.result.round_results.filter(team_id=team_id, round_number=number).first()
-    if own is None:
-        return RoundAttribution(run)
-    keys = [key for key in own.versions if isinstance(key, int)]
+    run = run_origin(workspace, execution_id)
+    own = None
+    if run.result is not None and is_id(team_id):
+        own = run.result.round_results.filter(team_id=team_id, round_number=number).first()
+    if run.result is None or own is None:
+        return RoundOrigin(run=run)
     first = run.result.version_id if run.state == "exact" else None
     # That of the run first, then the newest.
-    ordered = sorted(keys, key=lambda key: (key != first, -key))
-    found = _by_key(ordered[:MOST_LISTED])
-    return RoundAttribution(run, own, tuple(found[key] for key in ordered if key in found), len(keys))
+    keys = sorted((key for key in own.versions if isinstance(key, int)), key=lambda key: (key != first, -key))
+    known = PromptVersion.objects.select_related("prompt_set").in_bulk(keys[:MOST_LISTED])
+    return RoundOrigin(tuple(known[key] for key in keys if key in known), len(keys), run, own)
 
 
-@dataclass(frozen=True)
-class Brief:
-    """A run's attribution in a word, for a list."""
-
-    state: State
-    version: PromptVersion | None = None
-    inferred: bool = False
-    """Whether the judges' templates rest on nothing but the team's."""
-
-
-def briefs_of(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping[str, Brief]:
-    """What is known about some runs; those that were not examined are left out."""
+def brief_origins(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping[str, RunOrigin]:
+    """State and version of some runs, for a list; those that were not examined are left out."""
     results = (
         RunResult.objects.filter(workspace=workspace, execution_id__in=list(filter(is_id, execution_ids)))
         .select_related("version__prompt_set")
@@ -207,27 +189,19 @@ def briefs_of(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping[str
         .defer("version__judgment_user_prompt")
     )
     return {
-        each.execution_id: Brief(RunAttribution(each).state, each.version, each.basis == Basis.NONE)
-        for each in results
+        result.execution_id: RunOrigin(() if result.version is None else (result.version,), result=result)
+        for result in results
     }
 
 
-def _versions_of(result: RunResult) -> tuple[tuple[PromptVersion, ...], int]:
-    if result.found == Found.SEVERAL:
-        several = result.candidates.select_related("prompt_set").order_by("-pk")
-        return tuple(several[:MOST_LISTED]), several.count()
-    return ((result.version,), 1) if result.version is not None else ((), 0)
-
-
-def _by_key(keys: Sequence[int]) -> dict[int, PromptVersion]:
-    return PromptVersion.objects.select_related("prompt_set").in_bulk(keys)
-
-
-def _receipt(result: RunResult) -> Export | None:
-    if result.basis != Basis.RECEIPT or result.started_at is None:
+def last_export_before(result: RunResult) -> Export | None:
+    """What the studio had written there last when the run began."""
+    if result.started_at is None:
         return None
-    reached = Export.objects.filter(
-        holds=FileKind.PROMPTS, receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED)
+    exports = Export.objects.filter(
+        workspace=result.workspace,
+        holds=FileKind.PROMPTS,
+        receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
+        at__lte=result.started_at,
     )
-    before = reached.filter(workspace=result.workspace, at__lte=result.started_at)
-    return before.defer("before", "after").first()
+    return exports.defer("before", "after").first()

@@ -21,9 +21,9 @@ from builder.simulation import TEAMS, Run, simulate
 from studio.models import Export, ExportReceipt, PromptSet, PromptVersion, RoundResult, RunResult, Workspace
 from studio.operations.watching import Watch
 from studio.prompts.texts import Templates
-from studio.results.attribution import Examined, attribute_workspace
-from studio.results.attribution_page import attribution_of, briefs_of
+from studio.results.attribution import AttributionPass, attribute_workspace
 from studio.results.models import Basis, Found, is_id
+from studio.results.origins import brief_origins, run_origin
 from tests.studio.jail import UseJail
 from tests.studio.workspaces.prompt_files import write
 
@@ -173,7 +173,7 @@ def test_a_receipt_does_not_speak_for_a_file_that_was_changed_after_it(
     assert examined(PLAIN, edited) == ("exact", 1, "file"), "put back by hand before the run"
     # Other judges than any version has: its scores are not the version's, until it is one itself.
     assert examined(judged_by("Mild:"), edited) == ("edited", 2, "")
-    assert attribution_of(workspace, RunResult.objects.get().execution_id).why == "judges"
+    assert run_origin(workspace, RunResult.objects.get().execution_id).why == "judges"
     saved(prompt_set, person, judged_by("Mild:"))
     assert attribute_workspace(workspace, timezone.now()).runs == 1
     assert found(workspace) == [("exact", 3)]
@@ -246,7 +246,7 @@ def test_a_run_under_way_is_examined_as_it_goes_on(
 
 
 def test_a_workspace_in_which_nothing_ran_has_nothing_to_examine(workspace: Workspace) -> None:
-    assert attribute_workspace(workspace, timezone.now()) == Examined()
+    assert attribute_workspace(workspace, timezone.now()) == AttributionPass()
 
 
 def test_a_database_that_cannot_be_read_is_told(workspace: Workspace) -> None:
@@ -307,11 +307,11 @@ def test_a_workspace_that_breaks_the_watch_keeps_it_from_no_other(
     Workspace.objects.create(slug="a", name="A", path=str(tmp_path / "a"), created_at=timezone.now())
     asked: list[str] = []
 
-    def examine(each: Workspace, now: datetime) -> Examined:
+    def examine(each: Workspace, now: datetime) -> AttributionPass:
         asked.append(each.slug)
         if each.slug == "a":
             raise ValueError("what nobody thought of")
-        return Examined()
+        return AttributionPass()
 
     monkeypatch.setattr(studio.operations.watching, "attribute_workspace", examine)
     watch = Watch()
@@ -322,14 +322,14 @@ def test_a_workspace_that_breaks_the_watch_keeps_it_from_no_other(
 def test_what_could_not_be_examined_for_the_moment_is_looked_at_again(
     workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    answers = iter([Examined(problem=JailUnavailable(CLOSED)), Examined()])
+    answers = iter([AttributionPass(problem=JailUnavailable(CLOSED)), AttributionPass()])
     monkeypatch.setattr(studio.operations.watching, "attribute_workspace", lambda each, now: next(answers))
     watch = Watch()
     assert [watch.look() for _ in range(3)] == [1, 1, 0]
-    damaged = Examined(problem=DatabaseDamaged(DAMAGED, path="-", reason="-"))
+    damaged = AttributionPass(problem=DatabaseDamaged(DAMAGED, path="-", reason="-"))
     monkeypatch.setattr(studio.operations.watching, "attribute_workspace", lambda each, now: damaged)
     assert [(watch := Watch()).look(), watch.look()] == [1, 0], "nothing but a change can help"
-    busy = Examined(problem=JailUnavailable(CLOSED))
+    busy = AttributionPass(problem=JailUnavailable(CLOSED))
     monkeypatch.setattr(studio.operations.watching, "attribute_workspace", lambda each, now: busy)
     watch = Watch()
     assert sum(watch.look() for _ in range(100)) == studio.operations.watching.MOST_TRIES
@@ -338,5 +338,5 @@ def test_what_could_not_be_examined_for_the_moment_is_looked_at_again(
 @pytest.mark.parametrize("name", ["a\0b", "x" * 201, "\ud800"])
 def test_what_no_column_can_hold_has_no_result_and_asks_for_none(workspace: Workspace, name: str) -> None:
     assert not is_id(name)
-    assert attribution_of(workspace, name).result is None
-    assert briefs_of(workspace, [name]) == {}
+    assert run_origin(workspace, name).result is None
+    assert brief_origins(workspace, [name]) == {}

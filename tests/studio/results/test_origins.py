@@ -9,8 +9,8 @@ from django.test import Client
 from django.urls import reverse
 
 from studio.models import PromptVersion, RoundResult, RunResult, Workspace
-from studio.results.attribution_page import Apart, attribution_of, briefs_of, round_attribution_of
 from studio.results.models import Found
+from studio.results.origins import Differing, brief_origins, round_origin, run_origin
 from tests.studio.traced_runs import TracedRuns, examine, make_traced_runs, register
 
 
@@ -41,8 +41,8 @@ def test_a_run_that_was_not_examined_says_that_it_will_be(
     told = words(signed_in, "run-detail", "ws", traced.ids["shipped"])
     assert "not examined yet" in told and "manage.py attribute ws" in told
     assert "not examined yet" in words(signed_in, "run-round", "ws", traced.ids["shipped"], "team-001", 1)
-    assert attribution_of(workspace, traced.ids["shipped"]).state == "unexamined"
-    assert briefs_of(workspace, traced.ids.values()) == {}
+    assert run_origin(workspace, traced.ids["shipped"]).state == "unexamined"
+    assert brief_origins(workspace, traced.ids.values()) == {}
 
 
 def test_every_outcome_is_told_on_the_pages_of_run_and_round(
@@ -91,15 +91,15 @@ def test_a_round_that_its_runs_version_does_not_give_shows_what_differs(
     own = RoundResult.objects.filter(run__execution_id=traced.ids["edited"])
     nearest = PromptVersion.objects.get(number=3)
     RunResult.objects.filter(execution_id=traced.ids["edited"]).update(found=Found.EXACT, version=nearest)
-    assert round_attribution_of(workspace, traced.ids["edited"], "team-001", 2).state == "unlike"
+    assert round_origin(workspace, traced.ids["edited"], "team-001", 2).state == "unlike"
     told = words(signed_in, "run-round", "ws", traced.ids["edited"], "team-001", 2)
     assert "not exactly Set v3" in told and "Please do" in told
     own.filter(round_number=1).update(found=Found.EXACT, versions=[nearest.pk])
     assert "gives 2 of 4 prompts" in words(signed_in, "run-detail", "ws", traced.ids["edited"])
     RunResult.objects.filter(execution_id=traced.ids["edited"]).update(found=Found.UNKNOWN, version=None)
-    assert attribution_of(workspace, traced.ids["edited"]).why == "mixed"
+    assert run_origin(workspace, traced.ids["edited"]).why == "mixed"
     own.delete()
-    assert attribution_of(workspace, traced.ids["edited"]).why == "no-prompts"
+    assert run_origin(workspace, traced.ids["edited"]).why == "no-prompts"
 
 
 @pytest.mark.slow
@@ -108,14 +108,14 @@ def test_what_is_not_the_same_is_never_a_hundred_percent_alike(
 ) -> None:
     examine(workspace)
     RunResult.objects.update(likeness=0.99999)
-    assert attribution_of(workspace, traced.ids["edited"]).likeness == 99
+    assert run_origin(workspace, traced.ids["edited"]).likeness == 99
 
 
 def test_versions_that_cannot_be_told_apart_say_in_what_they_differ(workspace: Workspace) -> None:
     plain, same_team, shipped, untaken = PromptVersion.objects.order_by("number")
-    assert Apart.of([plain, same_team]) == Apart(True, ("evaluator",))
-    assert Apart.of([shipped, untaken]) == Apart(False, ("team",))
-    assert Apart.of([plain, plain]) == Apart(True)
+    assert Differing.of([plain, same_team]) == Differing(True, ("evaluator",))
+    assert Differing.of([shipped, untaken]) == Differing(False, ("team",))
+    assert Differing.of([plain, plain]) == Differing(True)
 
 
 @pytest.mark.slow
