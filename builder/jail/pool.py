@@ -22,8 +22,8 @@ from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
 from builder.problems import Problem
+from builder.system.file import SystemSettings, settings_of
 from builder.system.front_matter import FrontMatter
-from builder.system.table import SystemTable
 from builder.template.coverage import Coverage
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.landmarks import Landmarks
@@ -162,10 +162,11 @@ class JailPool:
 
     # --- system prompts ------------------------------------------------------------------
 
-    def system_table(self, data: bytes, name: str, *, owner: str | None = None) -> SystemTable:
-        """``builder.system.table.read_system_table``, isolated; ``builder.system.file`` checks it."""
+    def system_settings(self, data: bytes, name: str, *, owner: str | None = None) -> SystemSettings:
+        """The settings of a ``system_prompt.toml``, whose table is read by a worker. What is no TOML raises
+        ``PromptFileInvalid``."""
         request = {"do": "system_table", "data": base64.b64encode(data).decode(), "name": name}
-        return answers.system_table_of(self._jobs.ask_file(request, owner))
+        return settings_of(answers.system_table_of(self._jobs.ask_file(request, owner)))
 
     def front_matters(self, texts: Sequence[str], *, owner: str | None = None) -> list[FrontMatter]:
         """``builder.system.front_matter.read_front_matters``, isolated."""

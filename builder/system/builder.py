@@ -1,4 +1,5 @@
-"""The system prompt of a workspace: its settings, a look at its folder, the text."""
+"""The builder of a workspace's system prompt: its settings, a look at its folder, the text. The documents'
+API; used by the studio and by ``python -m builder system``."""
 
 import os
 from collections.abc import Mapping
@@ -6,24 +7,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from builder.cache.tokens import TokenCount, count
 from builder.errors import WORKSPACE_MISSING, BuilderError, WorkspaceMissing
-from builder.files.reading import peek
 from builder.files.text_parts import read_part
-from builder.invalid_input import SettingsError
-from builder.messages import message
-from builder.system.bootstrap import MISSING
 from builder.system.built_prompt import BuiltPrompt, SkillUse
 from builder.system.config import SystemPromptConfig
-from builder.system.file import SYSTEM_PROMPT_FILE, read_system_file
+from builder.system.file import load_system_config, system_config
 from builder.system.front_matter import FrontMatterReader, read_front_matters
 from builder.system.input import PromptMode
 from builder.system.prompt import render_system_prompt
+from builder.system.sections import MISSING
 from builder.system.workspace_scan import Machine, Scan, scan
-
-INVALID = message("system-config-invalid", "{field}: {reason}", "{field}: {reason}")
 
 MOST_INLINED = 1024 * 1024
 """Bytes of a SKILL.md that are counted."""
@@ -62,14 +56,15 @@ class SystemPromptBuilder:
         if not workspace.is_dir():
             raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
         self.workspace = workspace
-        self.config = load_system_config(workspace) if config is None else _checked(config)
+        self.config = load_system_config(workspace) if config is None else system_config(config)
         self.machine = Machine.here() if machine is None else machine
         self._front_matters = front_matters
 
     def build(self, mode: PromptMode | None = None) -> BuiltPrompt:
         """The prompt as the folder is now; without a mode, in the one that the settings name."""
-        found = scan(self.workspace, self.config, mode or self.config.mode, self.machine, self._front_matters)
-        return _with_findings(render_system_prompt(found.given), found)
+        mode = mode or self.config.mode
+        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters)
+        return _with_findings(render_system_prompt(scanned.given), scanned)
 
     def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:
         """What each listed skill costs and saves; the only thing that reads whole SKILL.md files."""
@@ -86,40 +81,25 @@ class SystemPromptBuilder:
         return home / location[2:] if home is not None and location.startswith("~/") else Path(location)
 
 
-def load_system_config(workspace: Path) -> SystemPromptConfig:
-    """What a workspace's file says; the defaults where it has none."""
-    root = Path(os.path.realpath(workspace))
-    # Its obstacles are those of writing: a protected file is read like any other.
-    state, _ = peek(root / SYSTEM_PROMPT_FILE, root)
-    if state.data is None:
-        return SystemPromptConfig()
-    return read_system_file(state.data, str(workspace / SYSTEM_PROMPT_FILE))
-
-
-def _checked(config: SystemPromptConfig | Mapping[str, Any]) -> SystemPromptConfig:
-    if isinstance(config, SystemPromptConfig):
-        return config
-    try:
-        return SystemPromptConfig.model_validate(config)
-    except ValidationError as error:
-        raise SettingsError.wrap(error, INVALID) from error
-
-
-def _with_findings(built: BuiltPrompt, found: Scan) -> BuiltPrompt:
+def _with_findings(built: BuiltPrompt, scanned: Scan) -> BuiltPrompt:
     """The renderer knows only that a file has no text; the scan knows why."""
-    files = tuple(replace(use, status="refused") if use.name in found.refused else use for use in built.files)
+    files = tuple(
+        replace(use, status="refused") if use.name in scanned.refused else use for use in built.files
+    )
     rendered = tuple(
-        each for each in built.diagnostics if not (each.code == MISSING and each.file in found.refused)
+        problem
+        for problem in built.diagnostics
+        if not (problem.code == MISSING and problem.file in scanned.refused)
     )
     disabled = tuple(
         SkillUse(skill.name, skill.description, skill.location, "disabled", model=built.model)
-        for skill in found.disabled
+        for skill in scanned.disabled
     )
     return replace(
         built,
         files=files,
         skills=built.skills + disabled,
-        diagnostics=(*found.diagnostics, *rendered),
+        diagnostics=(*scanned.diagnostics, *rendered),
     )
 
 

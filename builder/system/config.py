@@ -1,4 +1,5 @@
-"""What a workspace settles about its system prompt: the table ``[system_prompt]`` as values."""
+"""The settings of a workspace's system prompt, as the table ``[system_prompt]`` names them. Read by ``file``,
+used by the scan of a workspace."""
 
 from collections.abc import Mapping
 from pathlib import PurePosixPath
@@ -11,11 +12,10 @@ from builder.system.input import (
     BOOTSTRAP_MAX_CHARS,
     IDENTITY_LINE,
     SKILLS_MAX_CHARS,
-    ElevatedLevel,
     Part,
     PromptMode,
     ReasoningLevel,
-    SandboxAccess,
+    Sandbox,
     SectionId,
     TimeFormat,
     Tool,
@@ -95,16 +95,6 @@ class TimeConfig(Part):
         return str(value) if value in (12, 24) else value
 
 
-class SandboxConfig(Part):
-    """As ``Sandbox``, with a file's strictness about types."""
-
-    enabled: StrictBool = False
-    workspace_dir: str | None = None
-    access: SandboxAccess = "none"
-    elevated_allowed: StrictBool = False
-    elevated_level: ElevatedLevel = "off"
-
-
 class RuntimeConfig(Part):
     """What the agent's machine is; None is looked up, an empty text keeps a fact out of the prompt."""
 
@@ -137,7 +127,7 @@ class SystemPromptConfig(Part):
     bootstrap: BootstrapConfig = BootstrapConfig()
     skills: SkillsConfig = SkillsConfig()
     time: TimeConfig = TimeConfig()
-    sandbox: SandboxConfig | None = None
+    sandbox: Sandbox | None = None
     runtime: RuntimeConfig = RuntimeConfig()
     tools: Annotated[tuple[Tool, ...], Field(max_length=500)] = TOOLS
 

@@ -1,15 +1,21 @@
-"""``configs/system_prompt.toml``: read and checked, each finding with its line."""
+"""The settings of ``configs/system_prompt.toml``: from the table that was read to checked values, and each
+problem with its line. Used by the builder of system prompts and, after its job, by the jail's pool."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from builder.errors import PromptFileInvalid
+from builder.files.reading import peek
 from builder.files.toml_file import AT, located
+from builder.invalid_input import SettingsError
 from builder.messages import message
-from builder.problems import Problem
+from builder.problems import Problem, errors_in
 from builder.system.config import NOT_INSIDE, SystemPromptConfig
 from builder.system.input import NOT_A_TIMEZONE, NOT_ONE_LINE
 from builder.system.table import SystemTable, read_system_table, toml_type
@@ -69,6 +75,7 @@ OUTSIDE = located(
     fix_ja="`skills` のように、ワークスペースから始まるパスを書いてください。",
 )
 UNUSABLE = located("system-unusable", "`{field}` cannot be used", "`{field}` の値は使えません")
+INVALID = message("system-config-invalid", "{field}: {reason}", "{field}: {reason}")
 ELSEWHERE = message(
     "system-other-tables",
     "`{field}` stands outside of [system_prompt] and is ignored",
@@ -97,40 +104,58 @@ _TYPES = {
 }
 
 
-def read_system_file(data: bytes, name: str) -> SystemPromptConfig:
-    """The settings of a file; the first thing that is wrong is raised with its line."""
-    return config_of(read_system_table(data, name))
+@dataclass(frozen=True)
+class SystemSettings:
+    """What a table settles, and what is wrong with it by line; hints do not keep it from being used."""
+
+    config: SystemPromptConfig | None
+    """None where there is an error."""
+    problems: tuple[Problem, ...]
+    values: Mapping[str, Any]
+    """As the table has them."""
 
 
-def check_system_file(data: bytes, name: str) -> list[Problem]:
-    """Everything that is wrong with a file, by line; an empty list where it can be used as it is."""
-    try:
-        return problems_of(read_system_table(data, name))
-    except PromptFileInvalid as error:
-        return [unreadable(error)]
-
-
-def config_of(table: SystemTable) -> SystemPromptConfig:
-    """The settings that a table holds."""
-    try:
-        return SystemPromptConfig.model_validate(table.values)
-    except ValidationError as error:
-        first = _problems(error, table)[0]
-        raise PromptFileInvalid(
-            first.code + AT, line=first.line, **{**first.params, "file": table.name}
-        ) from None
-
-
-def problems_of(table: SystemTable) -> list[Problem]:
-    """Everything that is wrong with a table, by line."""
+def settings_of(table: SystemTable) -> SystemSettings:
+    """The settings of a table that was read, here or in the jail."""
     problems = [
         Problem("hint", ELSEWHERE, other.line, params={"field": other.path[0]}) for other in table.others
     ]
+    config = None
     try:
-        SystemPromptConfig.model_validate(table.values)
+        config = SystemPromptConfig.model_validate(table.values)
     except ValidationError as error:
-        problems += _problems(error, table)
-    return sorted(problems, key=lambda problem: problem.line or 1)
+        problems += [_problem(details, table) for details in error.errors(include_url=False)]
+    problems.sort(key=lambda problem: problem.line or 0)
+    return SystemSettings(config, tuple(problems), table.values)
+
+
+def read_system_file(data: bytes, name: str) -> SystemPromptConfig:
+    """The settings of a file; the first thing that is wrong is raised with its line."""
+    settings = settings_of(read_system_table(data, name))
+    if settings.config is not None:
+        return settings.config
+    first = errors_in(settings.problems)[0]
+    raise PromptFileInvalid(first.code + AT, line=first.line, **{**first.params, "file": name})
+
+
+def load_system_config(workspace: Path) -> SystemPromptConfig:
+    """What a workspace's file says; the defaults where it has none."""
+    root = Path(os.path.realpath(workspace))
+    # Its obstacles are those of writing: a protected file is read like any other.
+    state, _ = peek(root / SYSTEM_PROMPT_FILE, root)
+    if state.data is None:
+        return SystemPromptConfig()
+    return read_system_file(state.data, str(workspace / SYSTEM_PROMPT_FILE))
+
+
+def system_config(given: SystemPromptConfig | Mapping[str, Any]) -> SystemPromptConfig:
+    """Settings that a program hands in, checked."""
+    if isinstance(given, SystemPromptConfig):
+        return given
+    try:
+        return SystemPromptConfig.model_validate(given)
+    except ValidationError as error:
+        raise SettingsError.wrap(error, INVALID) from error
 
 
 def unreadable(error: PromptFileInvalid) -> Problem:
@@ -138,15 +163,10 @@ def unreadable(error: PromptFileInvalid) -> Problem:
     return Problem("error", error.code.removesuffix(AT), error.line or 1, params=error.params)
 
 
-def _problems(error: ValidationError, table: SystemTable) -> list[Problem]:
-    found = [_problem(each, table) for each in error.errors(include_url=False)]
-    return sorted(found, key=lambda problem: problem.line or 1)
-
-
-def _problem(found: ErrorDetails, table: SystemTable) -> Problem:
-    kind, loc = found["type"], found["loc"]
+def _problem(details: ErrorDetails, table: SystemTable) -> Problem:
+    kind, loc = details["type"], details["loc"]
     params: dict[str, str | int] = {"field": ".".join(map(str, loc))}
-    for key, value in found.get("ctx", {}).items():
+    for key, value in details.get("ctx", {}).items():
         params[key] = value if isinstance(value, int) else str(value)
     if kind == "extra_forbidden":
         meant = nearest(str(loc[-1]), _known_keys(loc[:-1]))
@@ -154,13 +174,13 @@ def _problem(found: ErrorDetails, table: SystemTable) -> Problem:
         params |= {"meant": meant} if meant else {}
     elif kind in _TYPES:
         code = WRONG_TYPE
-        params |= {"expected": _TYPES[kind], "found": toml_type(found["input"])}
+        params |= {"expected": _TYPES[kind], "found": toml_type(details["input"])}
     else:
         code = _BY_KIND.get(kind, UNUSABLE)
     if code == NO_CHOICE:
         params["expected"] = str(params["expected"]).replace(" or ", ", ")
     if code in (ZONE, OUTSIDE):
-        params["value"] = str(found["input"])
+        params["value"] = str(details["input"])
     return Problem("error", code.removesuffix(AT), table.line_of(loc), params=params)
 
 
@@ -170,6 +190,6 @@ def _known_keys(path: Sequence[str | int]) -> set[str]:
     for part in path:
         inner = model.model_fields[part].annotation if part in model.model_fields else None
         options = [inner, *getattr(inner, "__args__", ())]
-        known = [each for each in options if isinstance(each, type) and issubclass(each, BaseModel)]
+        known = [option for option in options if isinstance(option, type) and issubclass(option, BaseModel)]
         model = known[0] if known else model
     return {field.alias or name for name, field in model.model_fields.items()}

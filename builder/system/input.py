@@ -1,8 +1,9 @@
-"""What a system prompt is made from: plain values, nothing that would have to be looked up."""
+"""The input of a system prompt: plain values, nothing that would have to be looked up. Gathered by
+``workspace_scan``, or by a program itself; taken by ``prompt``."""
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
 from pydantic_core import PydanticCustomError
 
 from builder.errors import TimezoneError
@@ -113,10 +114,10 @@ class BootstrapFile(Part):
 class Sandbox(Part):
     """Where the agent's tools run when they are fenced in."""
 
-    enabled: bool = False
+    enabled: StrictBool = False
     workspace_dir: str | None = None
     access: SandboxAccess = "none"
-    elevated_allowed: bool = False
+    elevated_allowed: StrictBool = False
     elevated_level: ElevatedLevel = "off"
 
 

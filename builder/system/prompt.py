@@ -1,4 +1,5 @@
-"""A system prompt from its input, without clock, environment, platform or disk: equal input, equal bytes."""
+"""The renderer of a system prompt from its input, without clock, environment, platform or disk: equal input,
+equal bytes. The documents' API; used by ``builder``."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +7,6 @@ from dataclasses import dataclass, replace
 from builder.messages import message
 from builder.problems import Problem
 from builder.system import sections as words
-from builder.system.bootstrap import Injected, Limits, inject
 from builder.system.built_prompt import (
     COUNTED_AS,
     SEPARATOR,
@@ -17,7 +17,7 @@ from builder.system.built_prompt import (
     SkillUse,
 )
 from builder.system.input import IN_MODE, SectionId, SystemPromptInput
-from builder.system.skills import SkillList, list_skills
+from builder.system.sections import Injected, Limits, SkillList, inject, list_skills
 
 NOT_IN_MODE = message(
     "system-omitted-mode",
@@ -219,15 +219,15 @@ def _placed(sections: Sequence[Section]) -> tuple[Section, ...]:
 
 
 def _lack_of_room(uses: Sequence[SkillUse], limit: int) -> list[Problem]:
-    found = []
+    problems = []
     for status, code in (
         ("without_description", NO_ROOM_FOR_DESCRIPTIONS),
         ("left_out", NO_ROOM_FOR_SKILLS),
     ):
         names = ", ".join(use.name for use in uses if use.status == status)
         if names:
-            found.append(Problem("warning", code, params={"limit": limit, "names": names}))
-    return found
+            problems.append(Problem("warning", code, params={"limit": limit, "names": names}))
+    return problems
 
 
 def _missing_tools(given: SystemPromptInput, here: set[SectionId]) -> list[Problem]:

@@ -1,8 +1,16 @@
-"""The words of a system prompt, section by section. An empty text: there is nothing to say."""
+"""The words of a system prompt, section by section: fixed sentences, bootstrap files under their limits, the
+list of skills. An empty text: there is nothing to say. Used by ``prompt``."""
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from xml.sax.saxutils import escape
 
-from builder.system.input import Runtime, Sandbox, SystemPromptInput, Tool
+from builder.messages import message
+from builder.problems import Problem
+from builder.system.built_prompt import COUNTED_AS, FileUse, SkillUse
+from builder.system.input import BootstrapFile, Runtime, Sandbox, Skill, SystemPromptInput, Tool, Truncation
 
 TIME_ADVICE = "Use session_status tool when you need the current time."
 
@@ -117,3 +125,182 @@ def _facts(known: Runtime) -> tuple[tuple[str, str], ...]:
 
 def reasoning(given: SystemPromptInput) -> str:
     return f"Reasoning visibility: {given.reasoning_level}. The user changes it with `/reasoning`."
+
+
+# --- bootstrap files ---------------------------------------------------------------------
+
+NOT_FOUND = "[File not found]"
+MARKER = "\n[... truncated ...]"
+
+MISSING = message(
+    "system-file-missing",
+    "{file} does not exist; the prompt says so in its place",
+    "{file} がありません。プロンプトにはその旨が入ります",
+    fix_en="Make the file, or take its name out of `files` in configs/system_prompt.toml.",
+    fix_ja="ファイルを作るか、configs/system_prompt.toml の `files` から名前を外してください。",
+)
+TRUNCATED = message(
+    "system-file-truncated",
+    "{file} is longer than the limit allows; the prompt holds {injected} of its characters",
+    "{file} は上限を超えています。プロンプトに入るのは{injected}文字です",
+    fix_en="Shorten the file, or raise `bootstrapMaxChars` or `bootstrapTotalMaxChars`.",
+    fix_ja="ファイルを短くするか、`bootstrapMaxChars` か `bootstrapTotalMaxChars` を大きくしてください。",
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How many characters a file may bring, and all of them together."""
+
+    each: int
+    total: int | None = None
+    truncation: Truncation = "head"
+
+
+@dataclass(frozen=True)
+class Injected:
+    """The blocks of all files, in their order, and how each came out."""
+
+    blocks: tuple[str, ...]
+    uses: tuple[FileUse, ...]
+    diagnostics: tuple[Problem, ...]
+
+
+def truncate(content: str, limit: int, how: Truncation = "head") -> str:
+    """The contract's cut: ``limit`` characters are let through whole, one more brings the marker.
+
+    ``head_tail`` keeps 70 % from the beginning and 20 % from the end.
+    """
+    if len(content) <= limit:
+        return content
+    if how == "head":
+        return content[:limit] + MARKER
+    tail = limit * 2 // 10
+    return content[: limit * 7 // 10] + MARKER + "\n" + content[len(content) - tail :]
+
+
+def inject(files: Sequence[BootstrapFile], limits: Limits, model: str = COUNTED_AS) -> Injected:
+    """``## NAME``, a blank line and the content, for each file."""
+    uses = tuple(_uses(files, limits, model))
+    blocks = tuple(f"## {use.name}\n\n{use.injected}" for use in uses)
+    return Injected(blocks, uses, tuple(_diagnostics(uses, limits)))
+
+
+def _uses(files: Sequence[BootstrapFile], limits: Limits, model: str) -> Iterator[FileUse]:
+    left = limits.total
+    for file in files:
+        content = file.content
+        if content is None:
+            yield FileUse(file.name, "missing", file.size, None, NOT_FOUND, model)
+            continue
+        limit = limits.each if left is None else min(limits.each, left)
+        injected = truncate(content, limit, limits.truncation)
+        if left is not None:
+            left -= min(len(content), limit)
+        cut = file.abridged or injected is not content
+        size = len(content.encode()) if file.size is None else file.size
+        chars = None if file.abridged else len(content)
+        yield FileUse(file.name, "truncated" if cut else "whole", size, chars, injected, model)
+
+
+def _diagnostics(uses: Sequence[FileUse], limits: Limits) -> Iterator[Problem]:
+    for use in uses:
+        if use.status == "missing":
+            yield Problem("hint", MISSING, file=use.name)
+        elif use.status == "truncated":
+            injected = _kept(use, limits.truncation)
+            yield Problem("warning", TRUNCATED, params={"injected": injected}, file=use.name)
+
+
+def _kept(use: FileUse, how: Truncation) -> int:
+    """The characters that are the file's own."""
+    return use.injected_chars - len(MARKER) - (1 if how == "head_tail" else 0)
+
+
+# --- skills ------------------------------------------------------------------------------
+
+INSTRUCTION = "When you need to use a skill, use the `read` tool to load the SKILL.md at the listed location."
+
+_OPEN, _CLOSE = "<available_skills>\n", "</available_skills>"
+# Controls that XML knows no way to write, and halves of surrogate pairs, which UTF-8 cannot carry.
+_UNWRITABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_UNKNOWN = "\ufffd"
+
+
+@dataclass(frozen=True)
+class SkillList:
+    """The section's text, and how each skill came out of it."""
+
+    text: str
+    uses: tuple[SkillUse, ...]
+
+
+def one_line(text: str) -> str:
+    """A name or a description as a prompt can hold it: in one line, without what cannot be written."""
+    return " ".join(_UNWRITABLE.sub(_UNKNOWN, text).split())
+
+
+def is_writable(name: str) -> bool:
+    """Whether a folder's name can stand in a prompt as it is, in one line."""
+    return not _UNWRITABLE.search(name) and name.splitlines() == [name]
+
+
+def list_skills(skills: Sequence[Skill], max_chars: int, model: str = COUNTED_AS) -> SkillList:
+    """All skills by name; over the limit the last ones lose their description, then their place.
+
+    From the end, so that one skill more leaves the text before it as it was: caches live on that.
+    """
+    ordered = sorted(skills, key=lambda skill: (skill.name, skill.location))
+    full = [_reference(skill, with_description=True) for skill in ordered]
+    bare = [_reference(skill, with_description=False) for skill in ordered]
+    room = max_chars - len(_OPEN) - len(_CLOSE)
+    described = _described(full, bare, room)
+    kept = len(ordered) if described else _fitting(bare, room)
+    references = full[:described] + bare[described:kept]
+    uses = tuple(
+        SkillUse(
+            skill.name,
+            skill.description,
+            skill.location,
+            "listed" if at < described else "without_description" if at < kept else "left_out",
+            references[at] if at < kept else "",
+            model,
+        )
+        for at, skill in enumerate(ordered)
+    )
+    parts = [_OPEN + "".join(references) + _CLOSE]
+    if kept < len(ordered):
+        parts.append(_left_out([skill.name for skill in ordered[kept:]]))
+    return SkillList("\n\n".join([*parts, INSTRUCTION]), uses)
+
+
+def _described(full: Sequence[str], bare: Sequence[str], room: int) -> int:
+    """How many may keep their description while all are listed; none where not even the names fit."""
+    used = sum(map(len, bare))
+    if used > room:
+        return 0
+    for at, (long, short) in enumerate(zip(full, bare, strict=True)):
+        used += len(long) - len(short)
+        if used > room:
+            return at
+    return len(full)
+
+
+def _fitting(bare: Sequence[str], room: int) -> int:
+    return sum(1 for used in accumulate(map(len, bare)) if used <= room)
+
+
+def _reference(skill: Skill, *, with_description: bool) -> str:
+    described = f"    <description>{_escaped(skill.description)}</description>\n" if with_description else ""
+    return (
+        f"  <skill>\n    <name>{_escaped(skill.name)}</name>\n{described}"
+        f"    <location>{escape(_UNWRITABLE.sub(_UNKNOWN, skill.location))}</location>\n  </skill>\n"
+    )
+
+
+def _escaped(text: str) -> str:
+    return escape(one_line(text))
+
+
+def _left_out(names: Sequence[str]) -> str:
+    return f"Skills left out of this list for lack of room ({len(names)}): {', '.join(map(_escaped, names))}"

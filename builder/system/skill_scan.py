@@ -1,4 +1,5 @@
-"""The skills of a workspace: folders with a SKILL.md, by the front matter alone."""
+"""The scan for a workspace's skills: folders with a SKILL.md, by the front matter alone. Used by
+``workspace_scan``."""
 
 import os
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from builder.system.front_matter import (
     read_front_matters,
 )
 from builder.system.input import Skill
-from builder.system.skills import is_writable, one_line
+from builder.system.sections import is_writable, one_line
 
 SKILL_FILE = "SKILL.md"
 MOST_SKILLS = 2_000

@@ -1,4 +1,5 @@
-"""The table ``[system_prompt]`` of a TOML file as plain values, and on which line each of them stands.
+"""The table ``[system_prompt]`` of a TOML file as plain values, and on which line each of them stands. Read
+in the jail, checked by ``file``.
 
 Parsing is apart from checking: a worker that reads what strangers wrote loads nothing that it can do without.
 """
@@ -49,7 +50,9 @@ class SystemTable:
         """Of an array of tables, the mentions of the entry that is meant."""
         if len(loc) < 2 or not isinstance(loc[1], int):
             return self.mentions
-        starts = [at for at, each in enumerate(self.mentions) if each.entry and each.path == (loc[0],)]
+        starts = [
+            at for at, mention in enumerate(self.mentions) if mention.entry and mention.path == (loc[0],)
+        ]
         if loc[1] >= len(starts):
             return self.mentions
         return self.mentions[starts[loc[1]] : (*starts, len(self.mentions))[loc[1] + 1]]
@@ -59,9 +62,9 @@ def read_system_table(data: bytes, name: str) -> SystemTable:
     """The table of a file; what is no TOML is refused with its line. ``name`` is what errors call it."""
     file = TomlFile(data, name)
     mentions = tuple(
-        Mention(each.path[1:], file.line_at(each.start), each.kind == "array")
-        for each in file.statements
-        if each.path[0] == TABLE
+        Mention(statement.path[1:], file.line_at(statement.start), statement.kind == "array")
+        for statement in file.statements
+        if statement.path[0] == TABLE
     )
     others = tuple(Mention((key,), file.line_of((key,))) for key in file.document if key != TABLE)
     return SystemTable(name, _plain(file.table(TABLE)), mentions, others)
@@ -75,7 +78,7 @@ def toml_type(value: object) -> str:
 def _plain(value: Any) -> Any:
     """Values that can leave a worker: dates, of which no setting has any, are marked as such."""
     if isinstance(value, dict):
-        return {key: _plain(each) for key, each in value.items()}
+        return {key: _plain(inner) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_plain(each) for each in value]
+        return [_plain(inner) for inner in value]
     return value if isinstance(value, str | int | float) else {_DATE: str(value)}

@@ -1,4 +1,5 @@
-"""A workspace's bootstrap files, skills and runtime facts, gathered into the renderer's input.
+"""The scan of a workspace: its bootstrap files, skills and runtime facts, gathered into the renderer's input.
+Used by ``builder``.
 
 Whatever stands in the folder was written by others: each thing that cannot be used becomes a diagnostic,
 and how much is read does not depend on how much there is.
@@ -20,7 +21,6 @@ from builder.system.input import (
     BootstrapFile,
     PromptMode,
     Runtime,
-    Sandbox,
     Skill,
     SystemPromptInput,
 )
@@ -96,7 +96,7 @@ def scan(
         bootstrap_max_chars=config.bootstrap.bootstrap_max_chars,
         bootstrap_total_max_chars=config.bootstrap.bootstrap_total_max_chars,
         truncation=config.bootstrap.truncation,
-        sandbox=Sandbox(**config.sandbox.model_dump()) if config.sandbox else None,
+        sandbox=config.sandbox,
         timezone=config.time.timezone,
         time_format=config.time.time_format,
         reply_tags=config.reply_tags,
@@ -108,7 +108,7 @@ def scan(
         given,
         (*diagnostics, *(found.diagnostics if found else ())),
         found.disabled if found else (),
-        frozenset(each.file for each in diagnostics if each.file),
+        frozenset(problem.file for problem in diagnostics if problem.file),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from builder.errors import LimitExceeded, PromptFileInvalid
 from builder.problems import Problem
 from builder.system.config import SystemPromptConfig
-from builder.system.file import SYSTEM_PROMPT_FILE, config_of, problems_of, unreadable
+from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from studio.prompts.findings import Finding, in_order
 from studio.shell.jail import pool
 
@@ -39,16 +39,15 @@ class ReadText:
 def read_text(text: str, *, owner: str) -> ReadText:
     """Read the text in the jail, whose errors are raised; what the text itself has is told."""
     try:
-        table = pool().system_table(text.encode(), str(SYSTEM_PROMPT_FILE), owner=owner)
+        settings = pool().system_settings(text.encode(), str(SYSTEM_PROMPT_FILE), owner=owner)
     except PromptFileInvalid as error:
         return ReadText((_finding(unreadable(error), text),))
     except LimitExceeded as stop:
         return ReadText((Finding.of_error("system", stop),))
-    read = ReadText(tuple(in_order(_finding(problem, text) for problem in problems_of(table))))
-    if read.errors:
+    read = ReadText(tuple(in_order(_finding(problem, text) for problem in settings.problems)))
+    if settings.config is None:
         return read
-    config = config_of(table)
-    return replace(read, settings=tuple(_settings(config, table.values)), config=config)
+    return replace(read, settings=tuple(_settings(settings.config, settings.values)), config=settings.config)
 
 
 def _finding(problem: Problem, text: str) -> Finding:

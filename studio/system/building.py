@@ -13,7 +13,7 @@ from builder.problems import Problem, errors_in
 from builder.system.builder import SkillCost, SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt
 from builder.system.config import SystemPromptConfig
-from builder.system.file import SYSTEM_PROMPT_FILE, config_of, problems_of, unreadable
+from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.system.input import MODES, PromptMode
 from studio.models import Workspace
 from studio.shell.jail import pool
@@ -130,13 +130,12 @@ def read_settings(folder: Path) -> SettingsFile:
         data = peek(path, root_of(folder))[0].data
         if data is None:
             return SettingsFile(path, present=False, config=SystemPromptConfig())
-        table = pool().system_table(data, str(SYSTEM_PROMPT_FILE))
+        settings = pool().system_settings(data, str(SYSTEM_PROMPT_FILE))
     except PromptFileInvalid as error:
         return SettingsFile(path, problems=(unreadable(error),))
     except BuilderError as error:
         return SettingsFile(path, error=error)
-    problems = tuple(problems_of(table))
-    return SettingsFile(path, config=None if errors_in(problems) else config_of(table), problems=problems)
+    return SettingsFile(path, config=settings.config, problems=settings.problems)
 
 
 def of_diagnostic(found: Problem) -> Health:

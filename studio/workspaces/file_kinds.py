@@ -19,7 +19,6 @@ from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState, pee
 from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE
-from builder.system.file import problems_of as system_problems
 from builder.template.variables import FIELDS, field_name
 from studio.models import Label, Workspace
 from studio.prompts.file_kinds import FileKind
@@ -116,11 +115,11 @@ class SystemPromptFile(WorkspaceFile):
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
         # What the jail could read as TOML is UTF-8.
-        pool().system_table(data, name, owner=owner)
+        pool().system_settings(data, name, owner=owner)
         return None, SystemText(unix_line_ends(data.decode()))
 
     def check(self, data: bytes, name: str) -> Sequence[Problem]:
-        return system_problems(pool().system_table(data, name))
+        return pool().system_settings(data, name).problems
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         assert isinstance(texts, SystemText), "templates have a file of their own"

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid
 from builder.files.reading import peek
 from builder.problems import Problem
-from builder.system.file import problems_of, unreadable
+from builder.system.file import unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
 from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
@@ -167,7 +167,7 @@ def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
 
 def _read_system(name: str, data: bytes, encoding: Encoding, owner: str) -> FileContent:
     try:
-        table = pool().system_table(data, name, owner=owner)
+        settings = pool().system_settings(data, name, owner=owner)
     except PromptFileInvalid as error:
         problem = unreadable(error)
         return FileContent(broken=problem, excerpt=_excerpt(data, problem.line or 1), encoding=encoding)
@@ -176,7 +176,7 @@ def _read_system(name: str, data: bytes, encoding: Encoding, owner: str) -> File
     return FileContent(
         values={SYSTEM_FIELD: unix_line_ends(data.decode())},
         places={SYSTEM_FIELD: 1},
-        problems=[TemplateProblem("system", problem) for problem in problems_of(table)],
+        problems=[TemplateProblem("system", problem) for problem in settings.problems],
         encoding=encoding,
         crlf=b"\r\n" in data,
     )

@@ -7,7 +7,7 @@ import pytest
 from builder.errors import PromptFileInvalid
 from builder.jail import JailPool
 from builder.system.builder import SystemPromptBuilder
-from builder.system.file import check_system_file, config_of, problems_of, read_system_file
+from builder.system.file import read_system_file, settings_of
 from builder.system.front_matter import read_front_matters
 from builder.system.table import read_system_table
 from tests.builder.agent_workspaces import MACHINE, agent_workspace, write
@@ -35,13 +35,12 @@ def test_the_jail_answers_as_the_builder_does(tmp_path: Path) -> None:
     write(workspace / "skills/odd/SKILL.md", "---\nname: odd\ndescription: Use when: asked\n---\n")
     texts = [f"---\nname: n{n}\ndescription: d{n}: x\n---" for n in range(150)]
     with JailPool(size=0, spares=0, batch_size=1) as pool:
-        table = pool.system_table(SETTINGS, "s.toml")
-        assert table == read_system_table(SETTINGS, "s.toml")
-        config = config_of(table)
+        for data in (SETTINGS, WRONG):
+            assert pool.system_settings(data, "s.toml") == settings_of(read_system_table(data, "s.toml"))
+        config = pool.system_settings(SETTINGS, "s.toml").config
         assert config == read_system_file(SETTINGS, "s.toml")
-        assert problems_of(pool.system_table(WRONG, "s.toml")) == check_system_file(WRONG, "s.toml")
         with pytest.raises(PromptFileInvalid, match=r"s\.toml, line 1: not valid TOML"):
-            pool.system_table(b"[broken", "s.toml")
+            pool.system_settings(b"[broken", "s.toml")
         assert pool.front_matters(texts) == read_front_matters(texts)
         assert pool.front_matters([]) == []
         jailed = SystemPromptBuilder(workspace, config, MACHINE, pool.front_matters).build()

@@ -3,8 +3,10 @@
 import pytest
 
 from builder.errors import PromptFileInvalid
+from builder.problems import Problem
 from builder.system.config import SystemPromptConfig
-from builder.system.file import check_system_file, read_system_file
+from builder.system.file import read_system_file, settings_of, unreadable
+from builder.system.table import read_system_table
 
 WHOLE = b"""\
 [system_prompt]
@@ -63,9 +65,16 @@ x = 1
 """
 
 
+def problems(data: bytes) -> list[Problem]:
+    try:
+        return list(settings_of(read_system_table(data, "s.toml")).problems)
+    except PromptFileInvalid as error:
+        return [unreadable(error)]
+
+
 def test_every_setting_is_read() -> None:
     config = read_system_file(WHOLE, "s.toml")
-    assert check_system_file(WHOLE, "s.toml") == []
+    assert problems(WHOLE) == []
     assert (config.mode, config.identity_line, config.docs_path) == ("minimal", "You are Aki.", "docs")
     assert config.disabled_sections == {"time"}
     assert config.bootstrap.files == ("IDENTITY.md", "SOUL.md", "notes/DAY.md")
@@ -82,7 +91,7 @@ def test_a_file_that_says_nothing_means_the_defaults(data: bytes) -> None:
 
 
 def test_every_problem_has_its_line_and_says_what_to_write() -> None:
-    found = check_system_file(WRONG, "s.toml")
+    found = problems(WRONG)
     assert [(each.line, each.text()) for each in found if each.line != 6] == [
         (2, "`mode` must be one of 'full', 'minimal', 'none'"),
         (3, "`identity_line` must be one line of text"),
@@ -129,7 +138,7 @@ def test_the_first_problem_is_raised_with_file_and_line() -> None:
     ],
 )
 def test_a_file_that_cannot_be_read_has_its_problems_too(data: bytes, sentence: str) -> None:
-    found = check_system_file(data, "s.toml")
+    found = problems(data)
     assert any(each.severity == "error" and each.text().startswith(sentence) for each in found)
     with pytest.raises(PromptFileInvalid):
         read_system_file(data, "s.toml")
