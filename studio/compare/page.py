@@ -134,7 +134,7 @@ class ComparePage:
                 (self.new, panel.prompt.new_findings),
             ):
                 if findings:
-                    raise RequestRefused(422, f"{side.title}, {panel.shown.field}: {findings[0].message}")
+                    raise RequestRefused(422, f"{side.title}, {panel.shown.field}: {findings[0].text}")
         if panel.shown.text is None:
             return ""
         where = f" ({self.at_round.title})" if self.is_rendered else ""

@@ -120,7 +120,7 @@ class EditorPage:
         shown = self.preview.kind if self.preview else self.kind
         found: dict[TextKind, list[dict[str, Any]]] = {}
         for each in self.all_findings:
-            if each.kind != shown:
+            if each.kind is not None and each.kind != shown:
                 found.setdefault(each.kind, []).append(each.as_json)
         return json.dumps(found, ensure_ascii=False)
 
@@ -185,8 +185,9 @@ def not_saved(
 
     Nothing is rendered again: what met a limit would meet it once more.
     """
-    kind = page.kind if any(each.kind == page.kind for each in findings) or not findings else findings[0].kind
-    found = tuple(each for each in findings if each.kind == kind)
+    kinds = [finding.kind for finding in findings if finding.kind]
+    kind = kinds[0] if kinds and page.kind not in kinds else page.kind
+    found = tuple(finding for finding in findings if finding.kind == kind)
     shown = (
         SystemPreview(findings=found, refusal=refusal)
         if kind == "system"

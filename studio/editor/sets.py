@@ -14,7 +14,7 @@ from studio.preview.saving import Refused, require_sound, save_as_version
 from studio.prompts.drafts import SentDraft
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import Origin
-from studio.prompts.texts import texts_of
+from studio.prompts.texts import TextKind, texts_of
 from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
@@ -108,14 +108,14 @@ def reason(error: Refused | JailError) -> str:
     if isinstance(error, JailError):
         return error.text(reader_language())
     first = error.findings[0]
-    kinds = {
+    kinds: dict[TextKind | None, str] = {
         "team": _("Team"),
         "evaluator": _("Evaluator"),
         "judgment": _("Judgment"),
         "system": "system_prompt.toml",
     }
     where = [kinds[first.kind], first.where, first.line and _("line %(line)d") % {"line": first.line}]
-    return f"{', '.join(part for part in where if part)}: {first.message} {first.suggestion}".strip()
+    return f"{', '.join(part for part in where if part)}: {first.text} {first.advice}".strip()
 
 
 def template_set(slug: str) -> PromptSet:

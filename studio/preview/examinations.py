@@ -74,9 +74,9 @@ def _keep(key: tuple[object, ...], examined: Examination) -> Examination:
 def findings_of(kind: PromptKind, examined: Examination, *, errors_only: bool = False) -> tuple[Finding, ...]:
     """What an examination says, in the order of lines: the check's problems and why there is no prompt."""
     problems = examined.errors if errors_only else examined.problems
-    findings = [Finding.of_problem(kind, problem) for problem in problems]
+    findings = [Finding.of(problem, kind) for problem in problems]
     if examined.failure is not None:
-        findings.append(Finding.of_error(kind, examined.failure))
+        findings.append(Finding.of(examined.failure, kind))
     return tuple(in_order(findings))
 
 
@@ -86,6 +86,6 @@ def check_errors(texts: Mapping[PromptKind, str], *, owner: str) -> Iterator[Fin
         try:
             problems = pool().check(kind, text, owner=owner)
         except LimitExceeded as stop:
-            yield Finding.of_error(kind, stop)
+            yield Finding.of(stop, kind)
             return
-        yield from (Finding.of_problem(kind, problem) for problem in errors_in(problems))
+        yield from (Finding.of(problem, kind) for problem in errors_in(problems))

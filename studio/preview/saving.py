@@ -126,7 +126,7 @@ def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: 
                 raise JailUnavailable(UNFINISHED, count=count, seconds=round(seconds))
             failure = next(examinations).failure
             if failure is not None:
-                findings.append(Finding.of_error(kind, failure, at_round.title))
+                findings.append(Finding.of(failure, kind, where=at_round.title))
                 if isinstance(failure, LimitExceeded):
                     return findings
                 break

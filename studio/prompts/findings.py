@@ -1,4 +1,7 @@
-"""What is wrong with a text, as pages and the editor show it: where, what, and what to write instead."""
+"""Findings: what pages show as wrong or worth knowing, made from the builder's problems and errors here.
+
+Used by the editor, previews, comparisons, imports and exports, and by the states of workspaces.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,13 +15,16 @@ from studio.shell.language import reader_language
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of one text in the reader's language."""
+    """How serious, what and what to do about it in the reader's language, and where."""
 
-    kind: TextKind
     severity: Severity
-    code: str
-    message: str
-    suggestion: str = ""
+    text: str
+    advice: str = ""
+    code: str = ""
+    kind: TextKind | None = None
+    """Which text of a version it is about."""
+    file: str = ""
+    """The file or folder that it is about, where that is no text of a version."""
     line: int | None = None
     column: int | None = None
     replaces: str | None = None
@@ -26,43 +32,42 @@ class Finding:
     where: str = ""
     """The sample context and round that it shows in, where it does not show in all."""
 
+    @classmethod
+    def of(
+        cls, problem: Problem | BuilderError, kind: TextKind | None = None, *, file: str = "", where: str = ""
+    ) -> "Finding":
+        """What a check reports; or an error, such as a rendering that failed or met a limit."""
+        language = reader_language()
+        text, advice = problem.text(language), problem.advice(language)
+        if isinstance(problem, BuilderError):
+            return cls("error", text, advice, problem.code, kind, file, problem.line, where=where)
+        return cls(
+            problem.severity,
+            text,
+            advice,
+            problem.code,
+            kind,
+            file,
+            problem.line,
+            problem.column,
+            problem.replaces,
+            problem.replacement,
+            where,
+        )
+
     @property
     def as_json(self) -> dict[str, Any]:
-        """What the editor's gutter reads; a problem without a line stands on the first."""
+        """What the editor's gutter reads; a finding without a line stands on the first."""
         return {
             "severity": self.severity,
             "code": self.code,
             "line": self.line or 1,
             "column": self.column,
-            "message": f"{self.where}: {self.message}" if self.where else self.message,
-            "suggestion": self.suggestion,
+            "message": f"{self.where}: {self.text}" if self.where else self.text,
+            "suggestion": self.advice,
             "replaces": self.replaces,
             "replacement": self.replacement,
         }
-
-    @classmethod
-    def of_problem(cls, kind: TextKind, problem: Problem) -> "Finding":
-        """A finding of the check."""
-        language = reader_language()
-        return cls(
-            kind,
-            problem.severity,
-            problem.code,
-            problem.text(language),
-            problem.advice(language),
-            problem.line,
-            problem.column,
-            problem.replaces,
-            problem.replacement,
-        )
-
-    @classmethod
-    def of_error(cls, kind: TextKind, error: BuilderError, where: str = "") -> "Finding":
-        """A rendering that failed or met a limit."""
-        language = reader_language()
-        return cls(
-            kind, "error", error.code, error.text(language), error.advice(language), error.line, where=where
-        )
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
@@ -70,10 +75,10 @@ def in_order(findings: Iterable[Finding]) -> list[Finding]:
     severities: tuple[Severity, ...] = get_args(Severity)
     return sorted(
         findings,
-        key=lambda each: (
-            TEXT_KINDS.index(each.kind),
-            each.line or 0,
-            severities.index(each.severity),
-            each.column or 0,
+        key=lambda finding: (
+            TEXT_KINDS.index(finding.kind) if finding.kind else 0,
+            finding.line or 0,
+            severities.index(finding.severity),
+            finding.column or 0,
         ),
     )

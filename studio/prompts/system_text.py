@@ -43,7 +43,7 @@ def read_text(text: str, *, owner: str) -> ReadText:
     except PromptFileInvalid as error:
         return ReadText((_finding(unreadable(error), text),))
     except LimitExceeded as stop:
-        return ReadText((Finding.of_error("system", stop),))
+        return ReadText((Finding.of(stop, "system"),))
     read = ReadText(tuple(in_order(_finding(problem, text) for problem in settings.problems)))
     if settings.config is None:
         return read
@@ -52,7 +52,7 @@ def read_text(text: str, *, owner: str) -> ReadText:
 
 def _finding(problem: Problem, text: str) -> Finding:
     """With what to write instead, where the file's own line has the word that was meant otherwise."""
-    found = Finding.of_problem("system", problem)
+    found = Finding.of(problem, "system")
     meant, word = problem.params.get("meant"), str(problem.params.get("field", "")).rpartition(".")[2]
     lines, line = text.split("\n"), problem.line or 1
     if not meant or not word or line > len(lines) or word not in lines[line - 1]:

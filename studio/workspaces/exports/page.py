@@ -142,7 +142,7 @@ def _warnings(texts: Texts, owner: str) -> list[Finding]:
         findings = read_text(texts.system_prompt, owner=owner).findings
         return [finding for finding in findings if finding.severity != "error"]
     return [
-        Finding.of_problem(kind, problem)
+        Finding.of(problem, kind)
         for kind, text in texts.by_kind.items()
         for problem in pool().check(kind, text, owner=owner)
         if problem.severity != "error"
