@@ -5,7 +5,8 @@ Used by the states of workspaces, by imports and by exports, which treat all kin
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import date
 from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
@@ -14,15 +15,23 @@ from typing import TypeVar
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from builder.errors import BuilderError, PromptFileError, PromptFileRefused
+from builder.errors import BuilderError, PromptFileError, PromptFileInvalid, PromptFileRefused
 from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState, peek
 from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
-from builder.system.file import SYSTEM_PROMPT_FILE
-from builder.template.variables import FIELDS, field_name
+from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
+from builder.template.variables import FIELDS, KINDS, field_name
 from studio.models import Label, Workspace
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.texts import SystemText, Templates, Texts, unix_line_ends, user_prompts
+from studio.prompts.texts import (
+    SYSTEM_FIELD,
+    SystemText,
+    Templates,
+    TextKind,
+    Texts,
+    unix_line_ends,
+    user_prompts,
+)
 from studio.shell.environment import overriding_variables
 from studio.shell.jail import pool
 from studio.workspaces.roots import root_of
@@ -38,10 +47,36 @@ Content = tuple[PromptFile | None, Texts | None]
 """What a file says: all of a prompt file, and the texts where they make a whole version."""
 
 
+@dataclass(frozen=True)
+class TemplateProblem:
+    """A problem of one text, by the file's lines and its own."""
+
+    kind: TextKind
+    problem: Problem
+
+
+@dataclass(frozen=True)
+class FileReport:
+    """What a file says and all that is wrong with it; no ``values`` where it is ``broken``."""
+
+    values: Mapping[str, str] = field(default_factory=dict)
+    """Texts by field name, with the line ends that templates have."""
+    places: Mapping[str, int] = field(default_factory=dict)
+    """The line of the file that each stands on."""
+    broken: Problem | None = None
+    outside: Sequence[Problem] = ()
+    """Keys that are none of ours."""
+    problems: Sequence[TemplateProblem] = ()
+    returns: Sequence[str] = ()
+    """Fields in which a carriage return is written out."""
+
+
 class WorkspaceFile(ABC):
     """One kind of file that workspaces have."""
 
     holds: FileKind
+    table: str
+    """The table of TOML that such a file is known by."""
     usual: Path
     """Where it lies, unless something in the workspace says otherwise."""
     label_field: str
@@ -69,6 +104,10 @@ class WorkspaceFile(ABC):
         """Everything that is wrong with a file that can be parsed."""
 
     @abstractmethod
+    def report(self, data: bytes, name: str, owner: str) -> FileReport:
+        """What a file that somebody hands in says. Raises ``PromptFileError`` and the jail's errors."""
+
+    @abstractmethod
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         """The file with these texts. Raises ``PromptFileInvalid`` where the old one cannot take them."""
 
@@ -84,7 +123,8 @@ class WorkspaceFile(ABC):
 class PromptsFile(WorkspaceFile):
     """Three templates among whatever else stands in MixSeek's prompt file."""
 
-    holds, usual, label_field, overridable = FileKind.PROMPTS, PROMPT_FILE, "label", True
+    holds, table, usual, label_field = FileKind.PROMPTS, "prompt_builder", PROMPT_FILE, "label"
+    overridable = True
     is_missing, is_unusable = _("There is no prompt file."), _("MixSeek could not use this file.")
 
     def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
@@ -94,13 +134,32 @@ class PromptsFile(WorkspaceFile):
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
         content = pool().read(data, name, owner=owner)
-        if any(field not in content.values for field in FIELDS):
+        if any(key not in content.values for key in FIELDS):
             return content, None
         # With the line ends that Jinja makes of them.
-        return content, Templates(*(unix_line_ends(content.values[field]) for field in FIELDS))
+        return content, Templates(*(unix_line_ends(content.values[key]) for key in FIELDS))
 
     def check(self, data: bytes, name: str) -> Sequence[Problem]:
         return pool().check_file(data, name)
+
+    def report(self, data: bytes, name: str, owner: str) -> FileReport:
+        problems = pool().check_file(data, name, owner=owner)
+        outside = [problem for problem in problems if problem.field is None]
+        if broken := next((problem for problem in outside if problem.severity == "error"), None):
+            return FileReport(broken=broken)
+        content = pool().read(data, name, owner=owner)
+        kinds = {field_name(kind): kind for kind in KINDS}
+        return FileReport(
+            values={key: unix_line_ends(text) for key, text in content.values.items()},
+            places={key: place.line for key, place in content.places.items()},
+            outside=outside,
+            problems=[
+                TemplateProblem(kinds[problem.field], problem)
+                for problem in problems
+                if problem.field and problem.template_line
+            ],
+            returns=[key for key, text in content.values.items() if "\r" in text],
+        )
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         values = {field_name(kind): text for kind, text in user_prompts(texts).by_kind.items()}
@@ -110,7 +169,7 @@ class PromptsFile(WorkspaceFile):
 class SystemPromptFile(WorkspaceFile):
     """The settings of a system prompt: the file is the text, to the byte."""
 
-    holds, usual, label_field = FileKind.SYSTEM, SYSTEM_PROMPT_FILE, "system_label"
+    holds, table, usual, label_field = FileKind.SYSTEM, "system_prompt", SYSTEM_PROMPT_FILE, "system_label"
     is_missing, is_unusable = _("There is no system prompt's file."), _("This file could not be used.")
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
@@ -120,6 +179,14 @@ class SystemPromptFile(WorkspaceFile):
 
     def check(self, data: bytes, name: str) -> Sequence[Problem]:
         return pool().system_settings(data, name).problems
+
+    def report(self, data: bytes, name: str, owner: str) -> FileReport:
+        try:
+            settings = pool().system_settings(data, name, owner=owner)
+        except PromptFileInvalid as error:
+            return FileReport(broken=unreadable(error))
+        problems = [TemplateProblem("system", problem) for problem in settings.problems]
+        return FileReport({SYSTEM_FIELD: unix_line_ends(data.decode())}, {SYSTEM_FIELD: 1}, problems=problems)
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         assert isinstance(texts, SystemText), "templates have a file of their own"

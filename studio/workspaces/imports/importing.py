@@ -1,56 +1,31 @@
-"""A prompt file becomes a version: what it would make of a set, then doing it or taking it to the editor."""
+"""Imports: what a file would make of a set, then making it a version or taking it to the editor.
+
+Used by the pages of imports, and by adopting what was edited in a workspace.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from builder.template.variables import KINDS, field_name
 from studio.editor.page import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from studio.preview.saving import Refused, require_sound, save_as_version, shortcomings
+from studio.preview.saving import require_sound, save_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
-from studio.prompts.file_kinds import DEFAULTS, FileKind
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
-from studio.prompts.models import NothingChanged, Origin, VersionConflict
-from studio.prompts.texts import (
-    MOST_CHARACTERS,
-    SYSTEM_FIELD,
-    SystemText,
-    Templates,
-    TextKind,
-    Texts,
-    text_name,
-    user_prompts,
-)
+from studio.prompts.models import Origin, VersionConflict
+from studio.prompts.texts import MOST_CHARACTERS, TextKind, Texts, text_field, text_name, texts_of
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
-
-__all__ = [
-    "FILLINGS",
-    "AlreadyKept",
-    "FileChanged",
-    "Filling",
-    "NotWhole",
-    "NothingChanged",
-    "Proposal",
-    "Refused",
-    "Taken",
-    "VersionConflict",
-    "adopt",
-    "import_as_version",
-    "import_into_editor",
-    "propose",
-]
 
 Filling = Literal["latest", "default"]
 """Where a template comes from that the file does not have."""
-FILLINGS: tuple[Filling, ...] = get_args(Filling)
 
 _TWICE_WITHIN = timedelta(minutes=1)
 """The same file as a new set of the same name, so soon: the button was pressed twice."""
@@ -156,34 +131,21 @@ def propose(
     """Read a file with a set in view; nothing is stored."""
     content = read_incoming(file, owner=owner)
     latest = prompt_set.latest if prompt_set else None
-    if file.holds == FileKind.SYSTEM:
-        return _whole(file, content, prompt_set, latest, owner)
-    if latest is None:
-        filling = "default"
-    taken = [
-        Taken(kind, "file", content.places.get(name)) if name in content.values else Taken(kind, filling)
-        for kind in KINDS
-        for name in [field_name(kind)]
-    ]
     if not content.values:
         return Proposal(file, content, prompt_set, latest, [], None, owner)
-    rest = user_prompts(latest.templates) if latest and filling == "latest" else DEFAULTS
-    templates = Templates(*(content.values.get(field_name(kind), rest.by_kind[kind]) for kind in KINDS))
-    return Proposal(file, content, prompt_set, latest, taken, templates, owner)
-
-
-def _whole(
-    file: IncomingFile,
-    content: FileContent,
-    prompt_set: PromptSet | None,
-    latest: PromptVersion | None,
-    owner: User,
-) -> Proposal:
-    """The file of a system prompt: nothing is left to be filled in."""
-    text = content.values.get(SYSTEM_FIELD)
-    taken = [] if text is None else [Taken("system", "file", content.places[SYSTEM_FIELD])]
-    texts = None if text is None else SystemText(text)
-    return Proposal(file, content, prompt_set, latest, taken, texts, owner)
+    if latest is None:
+        filling = "default"
+    kind = FileKind(file.holds)
+    parts = dict((latest.templates if latest and filling == "latest" else kind.first_text).parts)
+    taken = []
+    for text_kind in kind.text_kinds:
+        name = text_field(text_kind)
+        if name in content.values:
+            parts[text_kind] = content.values[name]
+            taken.append(Taken(text_kind, "file", content.places.get(name)))
+        else:
+            taken.append(Taken(text_kind, filling))
+    return Proposal(file, content, prompt_set, latest, taken, texts_of(parts), owner)
 
 
 def import_as_version(
@@ -218,10 +180,7 @@ def import_as_version(
             prompt_set__created_at__gte=at - _TWICE_WITHIN,
         ).select_related("prompt_set")
         known: PromptVersion | None = again.first()
-        if known is not None:
-            return known
-        made = _new_set(proposal, name, at)
-        return made.save_version(
+        return known or _new_set(proposal, name, at).save_version(
             proposal.templates,
             base=0,
             message=message,
@@ -251,8 +210,8 @@ def import_into_editor(
             prompt_set__created_at__gte=at - _TWICE_WITHIN,
             **proposal.templates.columns,
         ).select_related("prompt_set")
-        if (found := again.first()) is not None:
-            return found.prompt_set, None
+        if (known := again.first()) is not None:
+            return known.prompt_set, None
         made = _new_set(proposal, name, at)
         return _drafted(proposal, proposal.templates, made, base, message, at)
 

@@ -12,8 +12,9 @@ from studio.compare.versions import View, template_diff
 from studio.models import PromptSet
 from studio.prompts.texts import TextKind, text_name
 from studio.shell.refusal import RequestRefused
+from studio.workspaces.file_kinds import TemplateProblem
 from studio.workspaces.imports.importing import Proposal
-from studio.workspaces.imports.incoming import FileContent, IncomingFile, TemplateProblem, why_unreadable
+from studio.workspaces.imports.incoming import FileContent, IncomingFile
 
 PROBLEMS_SHOWN = 100
 SETS_OFFERED = 500
@@ -103,10 +104,6 @@ class ImportPage:
     @property
     def next_number(self) -> int:
         return self.proposal.base + 1
-
-    @property
-    def why_unreadable(self) -> str:
-        return why_unreadable(self.content)
 
     @property
     def more_outside(self) -> int:

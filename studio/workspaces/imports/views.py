@@ -14,7 +14,9 @@ from builder.errors import JailError
 from studio.compare.versions import View
 from studio.editor.sets import reason
 from studio.models import PromptSet, PromptVersion, Upload, Workspace
+from studio.preview.saving import Refused
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
@@ -23,11 +25,8 @@ from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewFor
 from studio.workspaces.imports.importing import (
     AlreadyKept,
     FileChanged,
-    NothingChanged,
     NotWhole,
     Proposal,
-    Refused,
-    VersionConflict,
     adopt,
     import_as_version,
     import_into_editor,
