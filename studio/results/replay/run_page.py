@@ -1,4 +1,4 @@
-"""A whole run once more: each team's prompts of each round, with another version, beside what was sent."""
+"""The replay of a whole run: each prompt with another version, beside what was sent. Used by its view."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,7 @@ from builder.results.attribution import rebuilt_for
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from studio.preview.rendering import compare_prompts
-from studio.results.replay.rebuilt import Candidate
+from studio.results.replay.round_rebuilding import KnownTemplate, renderer
 from studio.shell.downloads import Table
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
@@ -37,8 +37,8 @@ State = Literal["same", "changed", "error", "untried"]
 
 
 @dataclass(frozen=True)
-class Cell:
-    """One prompt."""
+class ReplayedPrompt:
+    """One prompt of the run, and how what was sent differs from it."""
 
     round_number: int
     state: State
@@ -55,19 +55,19 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A team, a cell for each round; None where it was sent nothing."""
+class TeamPrompts:
+    """A team, its prompt in each round; None where it was sent nothing."""
 
     team_id: str
     team_name: str
-    cells: tuple[Cell | None, ...]
+    cells: tuple[ReplayedPrompt | None, ...]
 
 
 @dataclass(frozen=True)
 class ReplayTable:
     """Teams × rounds."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[TeamPrompts, ...]
     numbers: tuple[int, ...]
     paging: Paging
     rounds_left_out: int = 0
@@ -108,66 +108,52 @@ class Replays:
     made_with: str = ""
     """The team template that made the prompts, where that is certain."""
 
-    @property
-    def teams(self) -> list[tuple[str, str]]:
-        """Ids and names, by name."""
-        found = {each.team_id: each.team_name for each in self.rounds}
-        return sorted(found.items(), key=lambda team: (team[1], team[0]))
-
     def table(self, template: str, page: int) -> ReplayTable:
         """One page of teams, as far as there is time."""
-        teams = self.teams
+        names = {stored.team_id: stored.team_name for stored in self.rounds}
+        teams = sorted(names, key=lambda team: (names[team], team))
         paging = Paging(page, len(teams), TEAMS_PER_PAGE)
         shown = teams[paging.offset : paging.offset + paging.size]
-        every = sorted({each.round_number for each in self.rounds})
+        every = sorted({stored.round_number for stored in self.rounds})
         numbers = tuple(every[-MOST_COLUMNS:])
-        wanted = {team for team, _ in shown}
-        concerned = [each for each in self.rounds if each.team_id in wanted and each.round_number in numbers]
-        cells: dict[tuple[str, int], Cell] = {}
+        concerned = [
+            stored for stored in self.rounds if stored.team_id in shown and stored.round_number in numbers
+        ]
+        cells = {
+            (stored.team_id, stored.round_number): ReplayedPrompt(stored.round_number, "untried")
+            for stored in concerned
+        }
         refusal = None
         try:
-            for stored, cell in self._cells(concerned, template, TABLE_SECONDS):
+            for stored, cell in self._prompts(concerned, template, TABLE_SECONDS):
                 cells[stored.team_id, stored.round_number] = cell
         except JailError as error:
             refusal = error
-            for each in concerned:
-                cells.setdefault((each.team_id, each.round_number), Cell(each.round_number, "untried"))
         rows = tuple(
-            Row(team, name, tuple(cells.get((team, number)) for number in numbers)) for team, name in shown
+            TeamPrompts(team, names[team], tuple(cells.get((team, number)) for number in numbers))
+            for team in shown
         )
         return ReplayTable(rows, numbers, paging, len(every) - len(numbers), refusal)
 
     def file(self, name: str, template: str) -> Table:
         """Every prompt of the run, a row each."""
-        columns = (
-            "team_id",
-            "team_name",
-            "round",
-            "state",
-            "lines_added",
-            "lines_removed",
-            "tokens_more",
-            "error",
+        rounds = sorted(
+            self.rounds, key=lambda stored: (stored.team_name, stored.team_id, stored.round_number)
         )
-        in_order = sorted(self.rounds, key=lambda each: (each.team_name, each.team_id, each.round_number))
+        prompts = self._prompts(rounds, template, FILE_SECONDS)
         rows = (
             (
-                stored.team_id,
-                stored.team_name,
-                stored.round_number,
-                cell.state,
-                cell.added,
-                cell.removed,
-                cell.tokens_more,
-                cell.why,
+                *(stored.team_id, stored.team_name, stored.round_number),
+                *(prompt.state, prompt.added, prompt.removed, prompt.tokens_more, prompt.why),
             )
-            for stored, cell in self._cells(in_order, template, FILE_SECONDS)
+            for stored, prompt in prompts
         )
-        return Table(name, columns, rows)
+        columns = "team_id team_name round state lines_added lines_removed tokens_more error"
+        return Table(name, columns.split(), rows)
 
-    def _cells(
+    def _prompts(
         self, rounds: Sequence[StoredRound], template: str, seconds: float
-    ) -> Iterator[tuple[StoredRound, Cell]]:
+    ) -> Iterator[tuple[StoredRound, ReplayedPrompt]]:
         """In the lane for batches, a few at a time. Raises the jail's ``JailError``."""
         until = time.monotonic() + seconds
         done, size, stopped = 0, 1, 0
@@ -175,20 +161,17 @@ class Replays:
             # A few at first: a template that never ends shall not be tried eight times.
             some = rounds[done : done + size]
             done, size = done + size, min(2 * size, _AT_A_TIME)
-            known = {place: cell for place, each in enumerate(some) if (cell := self._known(each, template))}
-            missing = [each for place, each in enumerate(some) if place not in known]
+            known = [_kept.get(self._key(stored, template)) for stored in some]
+            missing = [stored for stored, prompt in zip(some, known, strict=True) if prompt is None]
             if stopped >= MOST_STOPPED or time.monotonic() > until:
-                tried = [Cell(each.round_number, "untried") for each in missing]
+                tried = [ReplayedPrompt(stored.round_number, "untried") for stored in missing]
             else:
                 tried = self._rendered(missing, template) if missing else []
             later = iter(tried)
-            for place, stored in enumerate(some):
-                cell = known.get(place) or next(later)
-                stopped += isinstance(cell.trouble, LimitExceeded)
-                yield stored, cell
-
-    def _known(self, stored: StoredRound, template: str) -> Cell | None:
-        return _kept.get(self._key(stored, template))
+            for stored, kept in zip(some, known, strict=True):
+                prompt = kept or next(later)
+                stopped += isinstance(prompt.trouble, LimitExceeded)
+                yield stored, prompt
 
     def _key(self, stored: StoredRound, template: str) -> tuple[object, ...]:
         assert stored.delivered is not None
@@ -196,10 +179,10 @@ class Replays:
         texts = template, self.task, self.made_with, stored.delivered.text
         return *place, self.dialect, *(hash(text) for text in texts)
 
-    def _rendered(self, rounds: Sequence[StoredRound], template: str) -> list[Cell]:
-        found: dict[int, Cell] = {}
+    def _rendered(self, rounds: Sequence[StoredRound], template: str) -> list[ReplayedPrompt]:
+        prompts: dict[int, ReplayedPrompt] = {}
         ready: dict[int, Values] = {}
-        for place, stored in enumerate(rounds):
+        for at, stored in enumerate(rounds):
             try:
                 rebuilt = rebuild(stored, "team", self.task)
                 if self.made_with and rebuilt.is_in_doubt:
@@ -208,25 +191,25 @@ class Replays:
                 raise
             except BuilderError as error:
                 # Rows that no prompt could have been made from.
-                found[place] = Cell(stored.round_number, "error", trouble=error)
+                prompts[at] = ReplayedPrompt(stored.round_number, "error", trouble=error)
             else:
-                ready[place] = variables("team", rebuilt.context, None, rebuilt.delivered_at, self.dialect)
+                ready[at] = variables("team", rebuilt.context, None, rebuilt.delivered_at, self.dialect)
         outcomes = pool().render_in_each("team", template, list(ready.values()), self.dialect)
-        for place, outcome in zip(ready, outcomes, strict=True):
-            found[place] = cell = _cell(rounds[place], outcome.text, outcome.failure)
-            if not isinstance(cell.trouble, LimitExceeded):
-                _kept.put(self._key(rounds[place], template), cell, 1)
-        return [found[place] for place in range(len(rounds))]
+        for at, outcome in zip(ready, outcomes, strict=True):
+            prompts[at] = prompt = _beside_sent(rounds[at], outcome.text, outcome.failure)
+            if not isinstance(prompt.trouble, LimitExceeded):
+                _kept.put(self._key(rounds[at], template), prompt, 1)
+        return [prompts[at] for at in range(len(rounds))]
 
 
-_kept: SizedCache[Cell] = SizedCache(50_000)
+_kept: SizedCache[ReplayedPrompt] = SizedCache(50_000)
 """What was compared once: a table that ended before its time goes on where it stopped."""
 
 
 def replays_of(
     run: DeliveredRun,
     dialect: Dialect,
-    templates: Sequence[Candidate],
+    templates: Sequence[KnownTemplate],
     *,
     made_with: str = "",
     task: str = "",
@@ -241,38 +224,33 @@ def replays_of(
 
 
 def _recovered(
-    rounds: Sequence[StoredRound], dialect: Dialect, templates: Sequence[Candidate], owner: str
+    rounds: Sequence[StoredRound], dialect: Dialect, templates: Sequence[KnownTemplate], owner: str
 ) -> str | None:
     # First rounds have the least around the task.
-    asked = sorted(rounds, key=lambda each: each.round_number)[:_ASKED_FOR_TASK]
+    asked = sorted(rounds, key=lambda stored: stored.round_number)[:_ASKED_FOR_TASK]
     for template in templates:
         for stored in asked:
             try:
-                found = recover_task(
-                    stored,
-                    lambda values, text=template.text: pool().render(  # type: ignore[misc]
-                        "team", text, values, dialect, owner=owner
-                    ),
-                )
+                task = recover_task(stored, renderer(template.text, dialect, owner))
             except JailError:
                 return None
             except BuilderError:
                 # A template that cannot be rendered is not the one that was.
                 break
-            if found is not None:
-                return found
+            if task is not None:
+                return task
     return None
 
 
-def _cell(stored: StoredRound, text: str | None, failure: BuilderError | None) -> Cell:
+def _beside_sent(stored: StoredRound, text: str | None, failure: BuilderError | None) -> ReplayedPrompt:
     if text is None:
-        return Cell(stored.round_number, "error", trouble=failure)
+        return ReplayedPrompt(stored.round_number, "error", trouble=failure)
     assert stored.delivered is not None
     sent = stored.delivered.text
     if text == sent:
-        return Cell(stored.round_number, "same", 0, 0, 0)
+        return ReplayedPrompt(stored.round_number, "same", 0, 0, 0)
     more = tokens.recount(text).tokens - tokens.recount(sent).tokens
     diff = compare_prompts(sent, text)
     if diff is None:
-        return Cell(stored.round_number, "changed", tokens_more=more)
-    return Cell(stored.round_number, "changed", diff.added, diff.removed, more)
+        return ReplayedPrompt(stored.round_number, "changed", tokens_more=more)
+    return ReplayedPrompt(stored.round_number, "changed", diff.added, diff.removed, more)

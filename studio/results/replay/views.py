@@ -1,4 +1,4 @@
-"""Replay: what a version or the reader's draft would have sent in rounds that were really played."""
+"""Views of replays: what a version or the reader's draft would have sent in rounds that were played."""
 
 from typing import Any
 
@@ -17,9 +17,9 @@ from studio.prompts.texts import TextKind
 from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import choose
 from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
-from studio.results.replay.round_page import headings, read_played, replayed, templates_of
+from studio.results.replay.round_page import replayed
+from studio.results.replay.round_rebuilding import known_templates, rebuild_round
 from studio.results.replay.run_page import replays_of
-from studio.results.replay.typed_tasks import keep_task, typed_task
 from studio.results.suggestions.round_context_forms import TaskForm
 from studio.runs.reading import opened_store
 from studio.runs.round_page import read_round
@@ -27,6 +27,10 @@ from studio.shell.downloads import download
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
+
+MOST_TYPED_TASKS = 3
+"""Tasks that one browser keeps with its sign-in; the oldest goes first. They are stored nowhere else."""
+_TYPED_TASKS = "typed-tasks"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -53,10 +57,10 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     with opened_store(workspace) as store:
         page["round"] = stored = read_round(store, execution, team, number)
         likely = (*attribution.versions, *attribution.run.versions)
-        task = typed_task(request, workspace, execution)
+        task = _typed_task(request, workspace, execution)
         try:
             certain = bool(attribution.versions)
-            played = read_played(
+            played = rebuild_round(
                 store, workspace, stored.record, likely, is_certain=certain, task=task, owner=owner
             )
         except TaskUnknown as error:
@@ -70,7 +74,8 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     view = View(clean["w"], clean["all"], opened)
     template = page["choice"].side.templates.parts[kind]
     panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)
-    page |= {"panel": panel, "page": headings(page["choice"].title)}
+    sides = {"old": {"title": _("Really sent")}, "new": {"title": page["choice"].title}}
+    page |= {"panel": panel, "page": sides}
     if clean["rows"]:
         rows = clean["rows"][0].rows
         stretches = panel.comparison.within(rows) if panel.comparison else []
@@ -100,8 +105,8 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
             raise RequestRefused(404, _("This workspace has no run “%(id)s”.") % {"id": execution})
         try:
             delivered = store.delivered_rounds(execution)
-            task = typed_task(request, workspace, execution)
-            templates = () if delivered.task or task else templates_of(workspace, attribution.versions)
+            task = _typed_task(request, workspace, execution)
+            templates = () if delivered.task or task else known_templates(workspace, attribution.versions)
             made_with = attribution.versions[0].team_user_prompt if attribution.is_certain else ""
             replays = replays_of(
                 delivered, workspace.spoken, templates, made_with=made_with, task=task, owner=owner
@@ -116,7 +121,7 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
     name = f"replay-{execution[:8]}-{choice.prompt_set.slug}-{choice.side.file_name}"
     if (file := download(request, {"replay": lambda: replays.file(name, template)})) is not None:
         return file
-    table = replays.table(template, form.cleaned_data["page"] or 1)
+    table = replays.table(template, form.cleaned_data["page"])
     status = status_of(table.refusal)
     return render(request, "replay/run.html", page | {"table": table, "paging": table.paging}, status=status)
 
@@ -125,13 +130,23 @@ def _workspace(slug: str) -> Workspace:
     return get_object_or_404(Workspace.objects.select_related("label__prompt_set"), slug=slug)
 
 
+def _typed_task(request: HttpRequest, workspace: Workspace, execution: str) -> str:
+    """What this browser was told that the teams of a run that is not over were asked to do."""
+    kept: dict[str, str] = request.session.get(_TYPED_TASKS, {})
+    return kept.get(f"{workspace.pk} {execution}", "")
+
+
 def _task_given(request: HttpRequest, workspace: Workspace, execution: str) -> HttpResponse | None:
-    """Back to the page, which knows the task then; None where there is none, or it is blank."""
+    """Keeps a task that was sent, a blank one forgets it; then back to the page. None where none was sent."""
     if request.method != "POST":
         return None
     refuse_other_encodings(request)
-    form = valid_or_refuse(TaskForm(request.POST))
-    keep_task(request, workspace, execution, form.cleaned_data["task"])
+    task = valid_or_refuse(TaskForm(request.POST)).cleaned_data["task"]
+    kept: dict[str, str] = dict(request.session.get(_TYPED_TASKS, {}))
+    kept.pop(f"{workspace.pk} {execution}", None)
+    if task.strip():
+        kept[f"{workspace.pk} {execution}"] = task
+    request.session[_TYPED_TASKS] = dict(list(kept.items())[-MOST_TYPED_TASKS:])
     return redirect(request.get_full_path())
 
 

@@ -11,19 +11,21 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from builder.errors import BuilderError, TaskUnknown
 from builder.invalid_input import ContextError
-from builder.leaderboard import AggregationStore
-from builder.template.variables import field_name
 from studio.contexts.forms import SHARED, ContextSearchForm, name_taken
 from studio.contexts.models import NameTaken
 from studio.models import SampleContext, Workspace
-from studio.results.replay.rebuilt import Place, Replay, candidates, rebuild_round
+from studio.results.replay.round_rebuilding import (
+    PlayedRound,
+    known_templates,
+    rebuild_round,
+    search_templates,
+)
 from studio.results.suggestions.round_context_forms import PickRoundForm, RoundContextForm, TaskForm
 from studio.results.suggestions.round_contexts import document_of, proposed_description, proposed_name
 from studio.runs.reading import RunFilter, opened_store, read_runs
 from studio.runs.round_board import read_board
 from studio.runs.round_page import read_round
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
-from studio.workspaces.state import state_of
 
 RUNS_OFFERED = 20
 
@@ -45,15 +47,17 @@ def run_round_context(
         "task_form": task_form,
     }
     with opened_store(workspace) as store:
-        page["round"] = played = read_round(store, execution, team, number)
+        page["round"] = stored = read_round(store, execution, team, number)
+        owner = str(person_of(request).pk)
         try:
-            replay = _replay(request, workspace, store, Place(execution, team, number), task)
+            played = rebuild_round(store, workspace, stored.record, task=task.strip() and task, owner=owner)
         except TaskUnknown as error:
             return _ask_for_task(request, page, error, task)
         except ContextError as error:
             return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
-    page |= {"replay": replay, "task": task}
-    form = _form(request, workspace, replay, played.record.submission)
+    search = search_templates(played, known_templates(workspace), workspace.spoken)
+    page |= {"replay": played, "search": search, "task": task}
+    form = _form(request, workspace, played)
     if form.is_bound and form.is_valid():
         try:
             saved = SampleContext.objects.make(form.values, at=timezone.now())
@@ -66,25 +70,6 @@ def run_round_context(
     return render(request, "rounds/context.html", page | {"form": form}, status=status)
 
 
-def _replay(
-    request: HttpRequest, workspace: Workspace, store: AggregationStore, place: Place, task: str
-) -> Replay:
-    return rebuild_round(
-        store,
-        place,
-        candidates(workspace, _file_text(workspace)),
-        workspace.spoken,
-        task=task if task.strip() else "",
-        owner=str(person_of(request).pk),
-    )
-
-
-def _file_text(workspace: Workspace) -> str | None:
-    """The team template that the workspace's prompt file holds now."""
-    content = state_of(workspace).content
-    return None if content is None else content.values.get(field_name("team"))
-
-
 def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderError, task: str) -> HttpResponse:
     form: TaskForm = page["task_form"]
     if form.is_bound and form.is_valid() and not task.strip():
@@ -94,17 +79,15 @@ def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderErro
     return render(request, "rounds/context.html", page | {"unknown_task": error}, status=status)
 
 
-def _form(
-    request: HttpRequest, workspace: Workspace, replay: Replay, submission: str | None
-) -> RoundContextForm:
+def _form(request: HttpRequest, workspace: Workspace, played: PlayedRound) -> RoundContextForm:
     wanted = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data["set"]
-    told = replay.context
+    told = played.context
     initial = {
         "name": proposed_name(told.team_name, told.round_number, told.user_prompt),
         "description": proposed_description(workspace, told.execution_id),
         "prompt_set": "" if wanted == SHARED else wanted,
     }
-    document = document_of(told, submission)
+    document = document_of(told, played.record.submission)
     saving = request.method == "POST" and request.POST.get("do") != "look"
     return RoundContextForm(request.POST.dict() if saving else None, initial, document)
 

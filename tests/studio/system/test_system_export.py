@@ -15,7 +15,7 @@ from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import Origin
 from studio.prompts.texts import SystemText
 from studio.results.attribution import TeamTemplates
-from studio.results.replay.rebuilt import candidates
+from studio.results.replay.round_rebuilding import known_templates
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.state import PromptFileState, state_of
 from tests.studio.clock import NOW
@@ -240,4 +240,4 @@ def test_runs_are_never_explained_by_a_system_prompt(
     known = TeamTemplates.read()
     assert known.newest == research.versions.get().pk
     assert [key for keys in known.keys for key in keys] == [research.versions.get().pk]
-    assert [each.text for each in candidates(workspace)] == [research.versions.get().team_user_prompt]
+    assert [each.text for each in known_templates(workspace)] == [research.versions.get().team_user_prompt]
