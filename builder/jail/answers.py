@@ -1,4 +1,4 @@
-"""What comes back from the jail, and how it is read from a worker's JSON."""
+"""The answers of the jail's workers: read from their JSON, as ``jobs`` writes it. Used by the pool."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -25,16 +25,8 @@ FAULT = message(
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """One text of a batch: the prompt, or why there is none."""
-
-    text: str | None
-    failure: BuilderError | None
-
-
-@dataclass(frozen=True)
 class Examination:
-    """A check and, where it found no error, the prompt or why there is none.
+    """A check and, where it found no error, the prompt or why there is none; no problems without a check.
 
     ``failure`` is a ``TemplateFailure``, or a ``LimitExceeded`` that says which limit was met.
     """
@@ -73,36 +65,37 @@ def error_of(data: dict[str, Any]) -> BuilderError:
     return kind(data["code"], line=data["line"], **data["params"])
 
 
-def outcomes_of(found: Iterable[Any]) -> list[Outcome]:
-    return [
-        Outcome(None, each) if isinstance(each, BuilderError) else Outcome(str(each), None) for each in found
-    ]
+def rendered_of(answer: str | BuilderError) -> Examination:
+    """One prompt of a batch that was rendered without a check."""
+    if isinstance(answer, BuilderError):
+        return Examination((), None, answer)
+    return Examination((), str(answer), None)
 
 
-def coverage_of(found: Iterable[Any]) -> Coverage:
+def coverage_of(answers: Iterable[Any]) -> Coverage:
     together = Coverage()
-    for each in found:
-        if isinstance(each, LimitExceeded):
+    for lines in answers:
+        if isinstance(lines, LimitExceeded):
             # Every further context would take as long, and what they reach cannot be told without this one.
             return Coverage()
-        if not isinstance(each, BuilderError):
-            together |= Coverage(frozenset(each["reached"]), frozenset(each["unreached"]))
+        if not isinstance(lines, BuilderError):
+            together |= Coverage(frozenset(lines["reached"]), frozenset(lines["unreached"]))
     return together
 
 
-def landmarks_of(found: Any) -> Landmarks | None:
-    if found is None or isinstance(found, BuilderError):
+def landmarks_of(answer: Any) -> Landmarks | None:
+    if answer is None or isinstance(answer, BuilderError):
         return None
-    return Landmarks(tuple(found["texts"]), found["begins"], found["ends"])
+    return Landmarks(tuple(answer["texts"]), answer["begins"], answer["ends"])
 
 
-def prefix_analysis_of(found: dict[str, Any] | None) -> PrefixAnalysis | None:
-    if found is None:
+def prefix_analysis_of(answer: dict[str, Any] | None) -> PrefixAnalysis | None:
+    if answer is None:
         return None
     return PrefixAnalysis(
-        tuple(CacheablePrefix(**prefix) for prefix in found["prefixes"]),
-        found["total_bytes"],
-        problems_of(found["lints"]),
+        tuple(CacheablePrefix(**prefix) for prefix in answer["prefixes"]),
+        answer["total_bytes"],
+        problems_of(answer["lints"]),
     )
 
 
@@ -134,4 +127,4 @@ def system_table_of(value: dict[str, Any]) -> SystemTable:
 
 
 def _mentions_of(value: Sequence[dict[str, Any]]) -> tuple[Mention, ...]:
-    return tuple(Mention(tuple(each["path"]), each["line"], each["entry"]) for each in value)
+    return tuple(Mention(tuple(mention["path"]), mention["line"], mention["entry"]) for mention in value)

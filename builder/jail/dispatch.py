@@ -1,4 +1,5 @@
-"""Brings a job to a worker: whose turn it is, in which lane, for how long, and what became of it."""
+"""The dispatcher, which brings a job to a worker: whose turn it is, in which lane, for how long, and what
+became of it. Used by the pool, which makes a new one after a fork."""
 
 import threading
 import time
@@ -8,14 +9,21 @@ from typing import Any, Literal
 
 from builder.errors import BuilderError, CoolingDown, JailUnavailable, LimitExceeded, Superseded
 from builder.jail.answers import value_of
-from builder.jail.cool_down import CoolDown
 from builder.jail.keeper import Keeper
 from builder.jail.lane import Lane, LaneBusy, LaneClosed
-from builder.jail.limits import Limits, exceeded
+from builder.jail.limits import (
+    BUSY,
+    CLOSED,
+    COOLING_DOWN,
+    NO_START,
+    SUPERSEDED,
+    TOO_MANY,
+    Limits,
+    exceeded,
+)
+from builder.jail.owners import CoolDown, LineFull, Turns, TurnSuperseded, TurnTimeout
 from builder.jail.process import Stopped, WorkerProcess
-from builder.jail.refusals import BUSY, CLOSED, COOLING_DOWN, NO_START, SUPERSEDED, TOO_MANY
 from builder.jail.stats import LaneStats, Ledger, Stats
-from builder.jail.turns import LineFull, Turns, TurnSuperseded, TurnTimeout
 from builder.jail.wire import pack
 
 # Python code that overruns ends itself and tells its line; what does not hear that is killed.
@@ -50,15 +58,11 @@ class Dispatcher:
 
     # --- jobs ----------------------------------------------------------------------------
 
-    def ask(self, request: dict[str, Any], owner: str | None, topic: str | None) -> Any:
-        """One text. The owner's turn first, then a worker."""
-        return self._ask_one(request, owner, topic, file=False)
-
-    def ask_file(self, request: dict[str, Any], owner: str | None) -> Any:
-        """One prompt file: with the batches, for it may take seconds."""
-        return self._ask_one(request, owner, None, file=True)
-
-    def _ask_one(self, request: dict[str, Any], owner: str | None, topic: str | None, *, file: bool) -> Any:
+    def ask(
+        self, request: dict[str, Any], owner: str | None, topic: str | None = None, *, file: bool = False
+    ) -> Any:
+        """One text: the owner's turn first, then a worker. A ``file`` goes with the batches, for it may take
+        seconds."""
         limits = self._limits
         seconds, cpu = (limits.file_time, limits.file_cpu) if file else (limits.time, limits.cpu)
         frame = self._frame(request | {"time": seconds, "cpu": cpu})
@@ -82,9 +86,9 @@ class Dispatcher:
         done = 0
         while done < len(items):
             chunk = _chunk(items, done)
-            for found in self._ask_chunk(request | {"vary": vary}, chunk):
+            for value in self._ask_chunk(request | {"vary": vary}, chunk):
                 done += 1
-                yield found
+                yield value
 
     def _ask_chunk(self, request: dict[str, Any], items: Sequence[Any]) -> list[Any]:
         """As far as the chunk goes: a text that meets a limit takes the worker with it."""
@@ -93,24 +97,24 @@ class Dispatcher:
             frame = self._frame(request | {"each": items, "time": seconds, "cpu": cpu})
         except LimitExceeded as error:
             return [error] if len(items) == 1 else self._ask_chunk(request, items[: len(items) // 2])
-        found: list[Any] = []
+        values: list[Any] = []
         with self._worker("batch", None, time.monotonic() + self._limits.batch_wait) as worker:
             try:
                 worker.send(frame, time.monotonic() + seconds + _GRACE)
-                while len(found) < len(items) and not worker.retired:
+                while len(values) < len(items) and not worker.retired:
                     answer = worker.receive(time.monotonic() + seconds + _GRACE)
                     try:
-                        found.append(self._value(answer))
+                        values.append(self._value(answer))
                     except BuilderError as error:
-                        found.append(error)
+                        values.append(error)
             except Stopped as stop:
-                if found and stop.reason == "SIGKILL":
-                    return found  # somebody else's doing: the rest is asked again
+                if values and stop.reason == "SIGKILL":
+                    return values  # somebody else's doing: the rest is asked again
                 stopped = self._stopped(stop, seconds, cpu, None)
                 if isinstance(stopped, JailUnavailable):
                     raise stopped from None
-                found.append(stopped)
-        return found
+                values.append(stopped)
+        return values
 
     def _exchange(
         self, lane: LaneName, owner: str | None, deadline: float, frame: bytes, seconds: float

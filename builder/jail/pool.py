@@ -1,4 +1,5 @@
-"""The jail from outside: what the builder does, done by locked-down worker processes."""
+"""The jail's pool: what the builder does, done by locked-down worker processes. The documents' API; used by
+the studio for every text that a person wrote."""
 
 import atexit
 import base64
@@ -16,7 +17,7 @@ from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.files.prompt_file import NamedFile, PromptFile
 from builder.jail import answers
-from builder.jail.answers import Examination, Match, Outcome
+from builder.jail.answers import Examination, Match
 from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
@@ -111,17 +112,17 @@ class JailPool:
         request = self._render_request("cacheable_prefixes", kind, text, values, dialect)
         request["minimum"] = minimum_tokens is not None
         try:
-            found = answers.prefix_analysis_of(self._jobs.ask(request, owner, topic))
+            analysis = answers.prefix_analysis_of(self._jobs.ask(request, owner, topic))
         except (TemplateFailure, LimitExceeded):
             return None
-        return None if found is None else against_minimum(found, minimum_tokens, model)
+        return None if analysis is None else against_minimum(analysis, minimum_tokens, model)
 
     # --- two texts from one --------------------------------------------------------------
 
     def compare_three(self, base: str, mine: str, theirs: str, *, owner: str | None = None) -> ThreeWay:
         """``builder.diff.three_way.compare_three``, isolated; no preview waits for it."""
         request = {"do": "compare_three", "base": base, "mine": mine, "theirs": theirs}
-        return answers.three_way_of(self._jobs.ask_file(request, owner))
+        return answers.three_way_of(self._jobs.ask(request, owner, file=True))
 
     # --- prompt files --------------------------------------------------------------------
 
@@ -142,22 +143,19 @@ class JailPool:
             "today": today.isoformat(),
             "name": name,
         }
-        return base64.b64decode(self._jobs.ask_file(request, owner))
+        return base64.b64decode(self._jobs.ask(request, owner, file=True))
 
     def read(self, data: bytes, name: str, *, owner: str | None = None) -> PromptFile:
         """``builder.files.prompt_file.read``, isolated."""
-        request = {"do": "read", "data": base64.b64encode(data).decode(), "name": name}
-        return answers.prompt_file_of(self._jobs.ask_file(request, owner))
+        return answers.prompt_file_of(self._of_file("read", data, name, owner))
 
     def check_file(self, data: bytes, name: str, *, owner: str | None = None) -> list[Problem]:
         """``builder.files.file_check.check_file``, isolated: fields and templates, by line of the file."""
-        request = {"do": "check_file", "data": base64.b64encode(data).decode(), "name": name}
-        return list(answers.problems_of(self._jobs.ask_file(request, owner)))
+        return list(answers.problems_of(self._of_file("check_file", data, name, owner)))
 
     def named_prompt_file(self, data: bytes, name: str, *, owner: str | None = None) -> NamedFile | None:
         """``builder.files.prompt_file.named_prompt_file``, isolated."""
-        request = {"do": "named_prompt_file", "data": base64.b64encode(data).decode(), "name": name}
-        named = self._jobs.ask_file(request, owner)
+        named = self._of_file("named_prompt_file", data, name, owner)
         return None if named is None else NamedFile(**named)
 
     # --- system prompts ------------------------------------------------------------------
@@ -165,63 +163,58 @@ class JailPool:
     def system_settings(self, data: bytes, name: str, *, owner: str | None = None) -> SystemSettings:
         """The settings of a ``system_prompt.toml``, whose table is read by a worker. What is no TOML raises
         ``PromptFileInvalid``."""
-        request = {"do": "system_table", "data": base64.b64encode(data).decode(), "name": name}
-        return settings_of(answers.system_table_of(self._jobs.ask_file(request, owner)))
+        return settings_of(answers.system_table_of(self._of_file("system_table", data, name, owner)))
 
     def front_matters(self, texts: Sequence[str], *, owner: str | None = None) -> list[FrontMatter]:
         """``builder.system.front_matter.read_front_matters``, isolated."""
-        found: list[FrontMatter] = []
+        matters: list[FrontMatter] = []
         for first in range(0, len(texts), _FRONT_MATTERS):
             request = {"do": "front_matters", "texts": list(texts[first : first + _FRONT_MATTERS])}
-            found += [FrontMatter(**each) for each in self._jobs.ask_file(request, owner)]
-        return found
+            matters += [FrontMatter(**matter) for matter in self._jobs.ask(request, owner, file=True)]
+        return matters
+
+    def _of_file(self, job: str, data: bytes, name: str, owner: str | None) -> Any:
+        request = {"do": job, "data": base64.b64encode(data).decode(), "name": name}
+        return self._jobs.ask(request, owner, file=True)
 
     # --- batches -------------------------------------------------------------------------
 
     def render_many(
         self, kind: PromptKind, texts: Sequence[str], variables: Variables, dialect: Dialect = CONTRACT
-    ) -> list[Outcome]:
+    ) -> list[Examination]:
         """Render many texts with one context, in a lane that no preview waits for."""
         request = self._render_request("render", kind, "", variables, dialect)
-        return answers.outcomes_of(self._jobs.ask_each(request, "text", texts))
+        return [answers.rendered_of(answer) for answer in self._jobs.ask_each(request, "text", texts)]
 
     def render_in_each(
-        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
-    ) -> list[Outcome]:
+        self, kind: PromptKind, text: str, contexts: Sequence[Variables], dialect: Dialect = CONTRACT
+    ) -> list[Examination]:
         """Render one text with many contexts, in the same lane."""
-        request = self._render_request("render", kind, text, {}, dialect)
-        return answers.outcomes_of(self._jobs.ask_each(request, "variables", list(map(dict, situations))))
+        answered = self._in_each("render", kind, text, contexts, dialect)
+        return [answers.rendered_of(answer) for answer in answered]
 
     def examine_in_each(
-        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
+        self, kind: PromptKind, text: str, contexts: Sequence[Variables], dialect: Dialect = CONTRACT
     ) -> Iterator[Examination]:
         """``examine`` one text with many contexts, in the same lane; after a limit, only on request."""
-        request = self._render_request("examine", kind, text, {}, dialect)
-        return map(
-            answers.examination_of,
-            self._jobs.ask_each(request, "variables", list(map(dict, situations))),
-        )
+        return map(answers.examination_of, self._in_each("examine", kind, text, contexts, dialect))
 
     def coverage(
-        self, kind: PromptKind, text: str, situations: Sequence[Variables], dialect: Dialect = CONTRACT
+        self, kind: PromptKind, text: str, contexts: Sequence[Variables], dialect: Dialect = CONTRACT
     ) -> Coverage:
         """The lines that these contexts reach together; none at all where one of them meets a limit."""
-        request = self._render_request("coverage", kind, text, {}, dialect)
-        found = self._jobs.ask_each(request, "variables", list(map(dict, situations)))
-        return answers.coverage_of(found)
+        return answers.coverage_of(self._in_each("coverage", kind, text, contexts, dialect))
 
     def unused(self, kind: PromptKind, text: str, dialect: Dialect = CONTRACT) -> frozenset[str]:
         """``builder.template.coverage.unused``, isolated."""
         request = self._render_request("unused", kind, "", {}, dialect)
-        for found in self._jobs.ask_each(request, "text", [text]):
-            if not isinstance(found, BuilderError):
-                return frozenset(found)
-        return frozenset()
+        (names,) = self._jobs.ask_each(request, "text", [text])
+        return frozenset() if isinstance(names, BuilderError) else frozenset(names)
 
     def landmarks(self, texts: Sequence[str], dialect: Dialect = CONTRACT) -> list[Landmarks | None]:
         """What each team template always prints; None for one that does not pass the check."""
         request = self._render_request("landmarks", "team", "", {}, dialect)
-        return [answers.landmarks_of(found) for found in self._jobs.ask_each(request, "text", texts)]
+        return [answers.landmarks_of(answer) for answer in self._jobs.ask_each(request, "text", texts)]
 
     def match(
         self,
@@ -234,10 +227,16 @@ class JailPool:
         """Which of the texts give a prompt with one of these SHA-256 digests (hexadecimal)."""
         request = self._render_request("match", kind, "", variables, dialect) | {"digests": list(digests)}
         return [
-            Match(index, found)
-            for index, found in enumerate(self._jobs.ask_each(request, "text", texts))
-            if isinstance(found, str)
+            Match(index, digest)
+            for index, digest in enumerate(self._jobs.ask_each(request, "text", texts))
+            if isinstance(digest, str)
         ]
+
+    def _in_each(
+        self, job: str, kind: PromptKind, text: str, contexts: Sequence[Variables], dialect: Dialect
+    ) -> Iterator[Any]:
+        request = self._render_request(job, kind, text, {}, dialect)
+        return self._jobs.ask_each(request, "variables", list(map(dict, contexts)))
 
     def _render_request(
         self, job: str, kind: PromptKind, text: str, variables: Variables, dialect: Dialect

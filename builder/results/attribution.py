@@ -12,7 +12,7 @@ from typing import Protocol
 from rapidfuzz.distance import Indel
 
 from builder.errors import BuilderError
-from builder.jail.answers import Match, Outcome
+from builder.jail.answers import Examination, Match
 from builder.leaderboard.rebuild import StoredRound, other_rankings, rebuild, recover_task
 from builder.leaderboard.records import RebuiltRound
 from builder.template.dialect import MIXSEEK, Dialect
@@ -34,7 +34,7 @@ class Rendering(Protocol):
 
     def render_many(
         self, kind: PromptKind, texts: Sequence[str], variables: Values, dialect: Dialect
-    ) -> list[Outcome]: ...
+    ) -> list[Examination]: ...
 
     def match(
         self,

@@ -15,7 +15,7 @@ from builder.cache.tokens import TokenCount
 from builder.contract.round_history import DEFAULT_MODEL
 from builder.errors import BuilderError, JailUnavailable, LimitExceeded
 from builder.jail import Examination
-from builder.jail.refusals import BUSY
+from builder.jail.limits import BUSY
 from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values

@@ -19,7 +19,7 @@ import studio.preview.rendering
 from builder.cache.tokens import TokenCount
 from builder.errors import JailUnavailable
 from builder.jail import Examination, JailPool, Limits
-from builder.jail.refusals import BUSY
+from builder.jail.limits import BUSY
 from builder.template.dialect import MIXSEEK
 from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
 from studio.models import Draft, Label, PromptSet, SampleContext

@@ -15,7 +15,7 @@ from django.utils import timezone
 import studio.operations.watching
 from builder.errors import DatabaseDamaged, JailUnavailable
 from builder.jail import JailPool
-from builder.jail.refusals import CLOSED
+from builder.jail.limits import CLOSED
 from builder.leaderboard.sentences import DAMAGED
 from builder.simulation import TEAMS, Run, simulate
 from studio.models import Export, ExportReceipt, PromptSet, PromptVersion, RoundResult, RunResult, Workspace
