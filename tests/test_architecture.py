@@ -86,7 +86,6 @@ NOT_YET = {
     ("studio.preview.stability", "studio.compare.versions"),
     ("studio.workspaces.imports.importing", "studio.editor.page"),
     ("studio.compare.matrix_tags", "studio.preview.budget_tags"),
-    ("studio.system.page", "studio.system.tags"),
 }
 
 

@@ -1,4 +1,4 @@
-"""Builds of system prompts, kept to compare later ones with: how many, and which go first."""
+"""Kept builds of system prompts, for later ones to be compared with: how many, and which go first."""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
@@ -23,20 +23,21 @@ Outcome = Literal["kept", "noted", "too_long", "unwritable"]
 
 def kept_builds(workspace: Workspace, mode: PromptMode | None = None) -> QuerySet[SystemBuild]:
     """The newest first, without their texts."""
-    found = workspace.system_builds.defer("built").select_related("by")
-    return found.filter(mode=mode) if mode else found
+    builds = workspace.system_builds.defer("built").select_related("by")
+    return builds.filter(mode=mode) if mode else builds
 
 
 def newest_builds(workspace: Workspace) -> dict[PromptMode, SystemBuild]:
     """The last one of each mode, with its text."""
-    found = {mode: workspace.system_builds.filter(mode=mode).first() for mode in MODES}
-    return {mode: build for mode, build in found.items() if build is not None}
+    newest = {mode: workspace.system_builds.filter(mode=mode).first() for mode in MODES}
+    return {mode: build for mode, build in newest.items() if build is not None}
 
 
 def keep_changes(workspace: Workspace, builds: Iterable[BuiltPrompt], at: datetime) -> None:
     """Keep those whose text is not the newest kept one of their mode; looking twice costs no row."""
     for built in builds:
-        if _newest_sha256(workspace, built.mode) != built.sha256:
+        newest = workspace.system_builds.filter(mode=built.mode).values_list("sha256", flat=True).first()
+        if newest != built.sha256:
             keep(workspace, built, at=at)
 
 
@@ -70,10 +71,6 @@ def build_before(workspace: Workspace, mode: PromptMode, sha256: str, now: datet
     return kept.filter(at__lt=midnight).first() or kept.exclude(sha256=sha256).first()
 
 
-def _newest_sha256(workspace: Workspace, mode: PromptMode) -> str | None:
-    return workspace.system_builds.filter(mode=mode).values_list("sha256", flat=True).first()
-
-
 def _forget_oldest(workspace: Workspace, mode: PromptMode) -> None:
     """Those without a note go first; where all others have one, the new one without a note is not kept."""
     kept = workspace.system_builds.filter(mode=mode)
@@ -87,9 +84,6 @@ def _forget_oldest(workspace: Workspace, mode: PromptMode) -> None:
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
-    elif isinstance(value, dict):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
+    elif isinstance(value, dict | list | tuple):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _texts(inner)

@@ -1,4 +1,4 @@
-"""Two builds of a workspace's system prompt: what a provider's cache would still hold, and what differs."""
+"""The page that compares two builds of a system prompt: what a cache would keep, and what differs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ class Choice(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Side:
-    """One of the two; without ``built`` where the folder gives none now."""
+class ComparedBuild:
+    """One of the two builds; without ``built`` where the folder gives none now."""
 
     name: str
     built: BuiltPrompt | None
@@ -58,8 +58,8 @@ class SystemComparison:
 
     workspace: Workspace
     now: BuiltNow
-    old: Side
-    new: Side
+    old: ComparedBuild
+    new: ComparedBuild
     view: dict[str, Any]
     """What the address says of the rows: folded how, and which are open."""
     nothing_earlier: bool = False
@@ -126,14 +126,14 @@ class SystemComparison:
 
     @cached_property
     def kept(self) -> list[Choice]:
-        return [Choice(str(each.pk), kept_title(each)) for each in kept_builds(self.workspace)]
+        return [Choice(str(build.pk), kept_title(build)) for build in kept_builds(self.workspace)]
 
 
 def system_comparison(workspace: Workspace, view: dict[str, Any], at: datetime) -> SystemComparison:
     """The two builds that the address names; a side that it does not name is the most telling one."""
     now = build_now(workspace)
     wanted_old, wanted_new = view["from"], view["to"]
-    mode = _mode(workspace, wanted_new or wanted_old) or now.file.mode
+    mode = _mode(workspace, wanted_new or wanted_old) or now.mode
     new = wanted_new or f"{NOW}{mode}"
     nothing_earlier = False
     if not wanted_old:
@@ -154,13 +154,13 @@ def cache_minimums() -> Sequence[CacheMinimum]:
         "provider", "cache_minimum", "cache_step", "as_of", "name"
     )
     groups = groupby(
-        models, lambda each: (each.provider, each.cache_minimum or 0, each.cache_step, each.as_of)
+        models, lambda model: (model.provider, model.cache_minimum or 0, model.cache_step, model.as_of)
     )
-    found = [
-        CacheMinimum(provider or "–", ", ".join(each.name for each in group), tokens, max(step, 1), as_of)
+    minimums = [
+        CacheMinimum(provider or "–", ", ".join(model.name for model in group), tokens, max(step, 1), as_of)
         for (provider, tokens, step, as_of), group in groups
     ]
-    return found or CACHE_MINIMUMS
+    return minimums or CACHE_MINIMUMS
 
 
 def now_title(mode: str) -> str:
@@ -174,10 +174,10 @@ def kept_title(build: SystemBuild) -> str:
     return " · ".join(part for part in (at, build.mode, build.note) if part)
 
 
-def _side(workspace: Workspace, now: BuiltNow, name: str) -> Side:
+def _side(workspace: Workspace, now: BuiltNow, name: str) -> ComparedBuild:
     for mode in MODES:
         if name == f"{NOW}{mode}":
-            return Side(name, now.builds.get(mode))
+            return ComparedBuild(name, now.builds.get(mode))
     kept = workspace.system_builds.filter(pk=int(name)).first()
     if kept is None:
         raise RequestRefused(
@@ -186,7 +186,7 @@ def _side(workspace: Workspace, now: BuiltNow, name: str) -> Side:
             _("It may have made room for newer ones. Choose another one."),
         )
     # What may not be looked into any more is not shown from memory either.
-    return Side(name, None if now.refusal else kept.prompt, kept)
+    return ComparedBuild(name, None if now.refusal else kept.prompt, kept)
 
 
 def _mode(workspace: Workspace, name: str) -> PromptMode | None:

@@ -36,10 +36,10 @@ class RowsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: Any) -> list[range]:
-        found = [_STRETCH.fullmatch(str(each)) for each in value or ()]
-        if len(found) > _MOST_OPENED or not all(found):
+        matches = [_STRETCH.fullmatch(str(item)) for item in value or ()]
+        if len(matches) > _MOST_OPENED or not all(matches):
             raise ValidationError(_("There are no such rows."))
-        return [range(int(each[1]), int(each[2])) for each in found if each]
+        return [range(int(match[1]), int(match[2])) for match in matches if match]
 
 
 class SystemCompareForm(forms.Form):

@@ -1,4 +1,4 @@
-"""What the page of a system prompt shows: three texts, their sections, files, skills, kept builds."""
+"""The page of a system prompt: three texts, their sections, files, skills, kept builds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import NamedTuple
 
+from django.utils import formats
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -18,7 +19,6 @@ from studio.shell.charts.sections import Segment, patterns, section_bar
 from studio.shell.charts.svg import Chart, Words
 from studio.system.building import MOST_SKILLS, BuiltNow, build_now
 from studio.system.builds import LONGEST_KEPT, MOST_KEPT, keep_changes, kept_builds, newest_builds
-from studio.system.tags import share as shown_share
 from studio.workspaces.health import Health
 
 MOST_SHOWN = 200_000
@@ -121,7 +121,7 @@ class Sections:
 
     @property
     def chosen(self) -> Column | None:
-        return next((each for each in self.columns if each.mode == self.mode), None)
+        return next((column for column in self.columns if column.mode == self.mode), None)
 
     @cached_property
     def rows(self) -> list[SectionRow]:
@@ -139,7 +139,7 @@ class Sections:
     def stabilities(self) -> list[tuple[ChangesWith, str]]:
         """The legend of the bar."""
         known: tuple[ChangesWith, ...] = ("static", "workspace", "session")
-        return [(each, stability_title(each)) for each in known]
+        return [(changes_with, stability_title(changes_with)) for changes_with in known]
 
     @property
     def remarks(self) -> list[Health]:
@@ -175,7 +175,7 @@ class SystemPage(Sections):
     @property
     def longest(self) -> BuiltPrompt | None:
         """The build whose files and skills are listed."""
-        return next((each.built for each in self.columns if each.mode == "full"), None)
+        return next((column.built for column in self.columns if column.mode == "full"), None)
 
     @cached_property
     def files(self) -> list[FileRow]:
@@ -232,7 +232,7 @@ def system_page(workspace: Workspace, mode: PromptMode | None, at: datetime, *, 
     now = build_now(workspace)
     if keep:
         keep_changes(workspace, now.builds.values(), at)
-    mode = mode or now.file.mode
+    mode = mode or now.mode
     return SystemPage(
         now,
         mode,
@@ -247,9 +247,17 @@ def section_rows(built: BuiltPrompt) -> list[SectionRow]:
     """Every section of a build, with its share of the bytes."""
     total = built.bytes
     return [
-        SectionRow(each, None if each.reason else each.bytes / total if total else 0.0)
-        for each in built.sections
+        SectionRow(section, None if section.reason else section.bytes / total if total else 0.0)
+        for section in built.sections
     ]
+
+
+def percent(value: float | None) -> str:
+    """A share of one with a decimal, by locale; also less than nothing, where something costs more."""
+    if value is None:
+        return "–"
+    figure = formats.number_format(round(value * 100, 1) or 0.0, decimal_pos=1, use_l10n=True)
+    return f"{figure} %".replace("-", "−", 1)
 
 
 def mode_title(mode: PromptMode) -> str:
@@ -283,7 +291,7 @@ def _columns(workspace: Workspace, now: BuiltNow) -> list[Column]:
 
 def _bar(mode: PromptMode, rows: Sequence[SectionRow]) -> Chart:
     shown = [(row.section, row.share) for row in rows if row.share is not None]
-    said = [f"{section.title} {shown_share(share)}" for section, share in shown]
+    said = [f"{section.title} {percent(share)}" for section, share in shown]
     words = Words(_("Sections of the system prompt in the mode “%(mode)s”") % {"mode": mode}, ", ".join(said))
     segments = [
         Segment(
@@ -291,7 +299,7 @@ def _bar(mode: PromptMode, rows: Sequence[SectionRow]) -> Chart:
             section.title,
             share,
             section.stability,
-            f"{section.title}: {shown_share(share)} · {stability_title(section.stability)}",
+            f"{section.title}: {percent(share)} · {stability_title(section.stability)}",
         )
         for section, share in shown
     ]

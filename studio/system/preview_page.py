@@ -1,4 +1,4 @@
-"""What the text of `system_prompt.toml` in the editor would give: its settings, and a workspace's prompt."""
+"""The editor's preview of `system_prompt.toml`: its settings, and the prompt that it gives a workspace."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,7 +47,7 @@ class DraftBuild(Sections):
     @cached_property
     def report(self) -> CacheReport | None:
         """What stays the same for a provider's cache once the text takes the file's place."""
-        old = self.on_disk.builds.get(self.on_disk.file.mode)
+        old = self.on_disk.builds.get(self.on_disk.mode)
         return CacheReport(old, self.chosen.built) if old and self.chosen else None
 
 
@@ -68,9 +68,9 @@ class SystemPreview(Answer):
 def workspace_choice(prompt_set: PromptSet, slug: str) -> WorkspaceChoice:
     """The workspace of that address; else the first that follows a label of the set, else the first."""
     known = Workspace.objects.filter(archived=False).select_related("system_label")
-    offered = [each for each in known if is_below_roots(each.folder)]
-    asked = next((each for each in offered if each.slug == slug), None)
-    usual = min(offered, key=lambda each: not _follows(each, prompt_set), default=None)
+    offered = [workspace for workspace in known if is_below_roots(workspace.folder)]
+    asked = next((workspace for workspace in offered if workspace.slug == slug), None)
+    usual = min(offered, key=lambda workspace: not _follows(workspace, prompt_set), default=None)
     return WorkspaceChoice(offered, asked or usual, is_gone=bool(slug) and asked is None)
 
 
@@ -89,7 +89,7 @@ def preview_text(text: str, choice: WorkspaceChoice, *, owner: str) -> SystemPre
 def _build(config: SystemPromptConfig, choice: WorkspaceChoice, workspace: Workspace) -> DraftBuild:
     # What an agent is told now: in the mode that the file itself names.
     on_disk = build_now(workspace, modes=None)
-    unread = _unread(config, on_disk.file.config)
+    unread = _unread(config, on_disk.config)
     files = tuple(name for name in config.bootstrap.files if name not in unread)
     bootstrap = config.bootstrap.model_copy(update={"files": files})
     now = build_now(workspace, modes=None, config=config.model_copy(update={"bootstrap": bootstrap}))

@@ -7,17 +7,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from builder.cache.tokens import TokenCount
+from studio.system.page import percent
 
 register = template.Library()
 
 
-@register.filter
-def share(value: float | None) -> str:
-    """A share of one with a decimal, by locale; also less than nothing, where something costs more."""
-    if value is None:
-        return "–"
-    figure = formats.number_format(round(value * 100, 1) or 0.0, decimal_pos=1, use_l10n=True)
-    return f"{figure} %".replace("-", "−", 1)
+register.filter("share", percent)
 
 
 @register.filter
@@ -36,5 +31,5 @@ def counting(counted: TokenCount) -> str:
     """Who counted: a vocabulary by name, or an estimate and how far it may be off."""
     if counted.exact:
         return counted.tokenizer
-    margin = {"name": counted.tokenizer, "margin": share(counted.margin)}
+    margin = {"name": counted.tokenizer, "margin": percent(counted.margin)}
     return _("%(name)s, ± %(margin)s") % margin
