@@ -5,8 +5,8 @@ from html import escape
 from django import template
 from django.utils.safestring import SafeString, mark_safe
 
+from studio.preview.cacheable_prefix import StabilityView
 from studio.preview.rendering import Preview
-from studio.preview.stability import StabilityView
 
 register = template.Library()
 

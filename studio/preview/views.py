@@ -1,23 +1,50 @@
-"""The live preview: what the text in the editor would give, now."""
+"""Views of the live preview: what the text in the editor gives, what a cache could keep of it, what it costs."""
 
+from threading import BoundedSemaphore
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.db import IntegrityError, transaction
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.views.decorators.http import require_POST
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST, require_safe
 
-from builder.errors import Superseded
-from studio.contexts.at_round import context_at
-from studio.editor.forms import DraftForm
-from studio.editor.page import editor_with, preview_topic, with_preview
+from builder.errors import JailError, Superseded
+from builder.template.variables import KINDS, PromptKind
+from studio.compare.versions import SideName, sides
+from studio.contexts.at_round import context_at, usual_context
+from studio.editor.conflict_views import conflict_page
+from studio.editor.forms import DraftForm, read_draft
+from studio.editor.page import EditorPage, chosen_context, editor_with, preview_topic, with_preview
 from studio.editor.view_forms import ViewOf, read_view, sent_text
 from studio.editor.views import editor_page
-from studio.models import PromptSet
+from studio.models import Draft, PromptSet
+from studio.preview.cacheable_prefix import (
+    CacheablePrefixes,
+    NoSuchHint,
+    prefix_table,
+    prefixes_of,
+    take_order,
+)
+from studio.preview.costs import prompt_cost
+from studio.preview.forms import BudgetForm, PrefixesForm, TakeForm
 from studio.preview.rendering import Preview, preview
 from studio.preview.source import preview_source
+from studio.prompts.drafts import DraftConflict, StaleRevision
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.texts import TEXT_KINDS, TextKind
+from studio.prompts.texts import TEXT_KINDS, TextKind, user_prompts
+from studio.prompts.views import settings_page
+from studio.shell.jail import status_of
+from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
 from studio.system.preview_page import SystemPreview, preview_text, workspace_choice
+
+_ANALYSES = BoundedSemaphore(2)
+"""Analyses under way: they can wait, and must not take the threads that previews are answered with."""
 
 
 @require_POST
@@ -73,3 +100,151 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
     sent = valid_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
     page = with_preview(editor_with(prompt_set, person, view, sent), person)
     return editor_page(request, page, page.preview.status if page.preview else 200)
+
+
+@require_POST
+def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
+    """The part of the page, 204 where it has to wait; the whole page for a plain form."""
+    refuse_other_encodings(request)
+    view, prompt_set = read_view(request.POST, KINDS), _template_set(slug)
+    if request.headers.get("HX-Request") != "true":
+        return _page_with_prefixes(request, prompt_set, view.kind)
+    text = sent_text(request.POST, view.kind)
+    source = preview_source(slug, view.context)
+    seen = context_at(source.context, view.round, source.whole)
+    if not _ANALYSES.acquire(blocking=False):
+        return HttpResponse(status=204)
+    try:
+        found = prefixes_of(prompt_set, view.kind, text, seen, str(person_of(request).pk))
+    except JailError:
+        return HttpResponse(status=204)
+    finally:
+        _ANALYSES.release()
+    context = {"prompt_set": prompt_set, "stability": found, "at_round": seen, "is_asked": True}
+    return render(request, "stability/_block.html", context)
+
+
+@require_POST
+def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
+    """Put a suggested order into the draft. Whatever comes between, the draft has the text first."""
+    prompt_set, person, now = _template_set(slug), person_of(request), timezone.now()
+    form, view = read_draft(request, prompt_set), read_view(request.POST, KINDS)
+    key = valid_or_refuse(TakeForm(request.POST)).cleaned_data["take"]
+    page = _sent_page(request, prompt_set)
+    try:
+        form.refuse_what_cannot_be_kept()
+        draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
+        take_order(draft, view.kind, page.at_round, key, at=now)
+    except RequestRefused as problem:
+        return _not_taken(request, page, f"{problem.what} {problem.advice}", problem.status)
+    except DraftConflict as conflict:
+        return conflict_page(request, prompt_set, conflict.draft, conflict.copy)
+    except (NoSuchHint, StaleRevision):
+        said = _("The text is another one by now, so nothing was reordered. Your draft is kept.")
+        return _not_taken(request, _sent_page(request, prompt_set), said, 409)
+    except JailError as refusal:
+        said = _("Not reordered just now, but your draft is kept.")
+        return _not_taken(request, page, said, status_of(refusal))
+    messages.success(request, _("Taken into your draft. The text it had before is put aside."))
+    query = {"kind": view.kind, "context": view.context, "round": view.round or ""}
+    shown = urlencode({name: value for name, value in query.items() if value})
+    return redirect(f"{reverse('prompt-edit', args=[slug])}?{shown}")
+
+
+@require_safe
+def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
+    """How long the stable beginnings are, and how they changed: the part of a page, or a page of its own."""
+    prompt_set, person = _template_set(slug), person_of(request)
+    clean = valid_or_refuse(PrefixesForm(request.GET)).cleaned_data
+    new: SideName = clean["new"] or prompt_set.revision
+    left, right = sides(prompt_set, person, clean["old"] or new, new)
+    context = chosen_context(prompt_set, clean["context"]) if clean["context"] else None
+    seen = context_at(context, clean["round"]) if context else usual_context(prompt_set)
+    table = prefix_table(prompt_set, left if clean["old"] else None, right, seen, owner=str(person.pk))
+    is_part = request.headers.get("HX-Request") == "true"
+    values = {"prompt_set": prompt_set, "prefixes": table}
+    return render(request, "stability/_table.html" if is_part else "stability/page.html", values)
+
+
+def _sent_page(request: HttpRequest, prompt_set: PromptSet) -> EditorPage:
+    view = read_view(request.POST, prompt_set.kinds)
+    sent = valid_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
+    return editor_with(prompt_set, person_of(request), view, sent)
+
+
+def _page_with_prefixes(request: HttpRequest, prompt_set: PromptSet, kind: PromptKind) -> HttpResponse:
+    person = person_of(request)
+    page = with_preview(_sent_page(request, prompt_set), person)
+    context = {
+        "page": page,
+        "prompt_set": prompt_set,
+        "preview": page.preview,
+        "stability": _of_page(page, kind, str(person.pk)),
+        "at_round": page.at_round,
+        "is_asked": True,
+        "is_open": True,
+    }
+    return render(request, "prompts/edit.html", context, status=page.preview.status if page.preview else 200)
+
+
+def _of_page(page: EditorPage, kind: PromptKind, owner: str) -> CacheablePrefixes | None:
+    if page.preview is None or page.preview.state != "text":
+        return None
+    text = user_prompts(page.sent.templates).by_kind[kind]
+    try:
+        return prefixes_of(page.prompt_set, kind, text, page.at_round, owner)
+    except JailError:
+        return None
+
+
+def _not_taken(request: HttpRequest, page: EditorPage, said: str, status: int) -> HttpResponse:
+    messages.error(request, said)
+    return editor_page(request, with_preview(page, person_of(request)), status)
+
+
+def _template_set(slug: str) -> PromptSet:
+    sets = PromptSet.objects.select_related("language_model").filter(holds=FileKind.PROMPTS)
+    found: PromptSet = get_object_or_404(sets, slug=slug)
+    return found
+
+
+@require_POST
+def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the text in the editor costs with a cache; 204 where that cannot be said now."""
+    refuse_other_encodings(request)
+    view = read_view(request.POST)
+    source = preview_source(slug, view.context)
+    text, seen = sent_text(request.POST, view.kind), context_at(source.context, view.round, source.whole)
+    try:
+        cost = prompt_cost(source.prompt_set, view.kind, text, seen, owner=str(person_of(request).pk))
+    except JailError:
+        cost = None
+    if cost is None:
+        return HttpResponse(status=204)
+    context = {"cost": cost, "model": source.prompt_set.language_model}
+    return HttpResponse(render_to_string("budgets/_cost.html", context))
+
+
+@require_POST
+def prompt_budgets(request: HttpRequest, slug: str) -> HttpResponse:
+    """Store what was said; an empty field is as usual."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    form = BudgetForm(request.POST, prompt_set=prompt_set)
+    if form.is_valid():
+        if _stored(prompt_set, form):
+            messages.success(request, _("Budgets and model are saved."))
+            return redirect(prompt_set)
+        form.add_error("language_model", _("Somebody deleted this model just now."))
+    return settings_page(request, prompt_set, budget_form=form)
+
+
+def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
+    said = {} if form.is_system else {"budgets": form.budgets, "round_config": form.round_config}
+    try:
+        with transaction.atomic():
+            PromptSet.objects.filter(pk=prompt_set.pk).update(
+                language_model=form.cleaned_data["language_model"], **said
+            )
+    except IntegrityError:
+        return False
+    return True

@@ -11,7 +11,7 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import JailError
 from studio.editor.sets import reason, restore_version
 from studio.models import Draft, Label, PromptSet, PromptVersion
-from studio.preview.round_costs import version_costs
+from studio.preview.costs import version_costs
 from studio.preview.saving import NothingChanged, Refused, VersionConflict
 from studio.prompts.findings import Finding
 from studio.prompts.forms import CompareForm, LabelForm, MovesForm, RestoreForm

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from builder.errors import JailError
 from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
 from studio.models import Draft, PromptSet, Tag
-from studio.preview.budget_forms import BudgetForm
+from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
 from studio.prompts.forms import (
     ArchiveForm,

@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-import studio.preview.stability
-import studio.preview.stability_views
+import studio.preview.cacheable_prefix
+import studio.preview.views
 from builder.jail import JailPool
 from studio.models import Draft, DraftCopy, LanguageModel, PromptSet
 from studio.prompts.drafts import CopyReason
@@ -131,7 +131,7 @@ def test_the_same_text_asks_the_jail_once_and_another_waits_while_it_is_off(
 
 
 def test_while_others_are_looked_at_it_has_to_wait(signed_in: Client, prompt_set: PromptSet) -> None:
-    busy = studio.preview.stability_views._AT_ONCE
+    busy = studio.preview.views._ANALYSES
     taken = [busy.acquire(blocking=False) for _ in range(2)]
     try:
         sent = {"kind": "team", "team_user_prompt": TEAM}

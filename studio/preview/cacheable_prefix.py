@@ -1,24 +1,30 @@
-"""How much of a prompt's beginning stays the same from call to call, for that is what a cache can keep."""
+"""The cacheable prefix of a prompt: how much of its beginning stays the same, so that a cache can keep it.
+
+Used by the editor's preview, by pages of versions and comparisons, and by costs.
+"""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from builder.cache import tokens
 from builder.cache.cacheable_prefix import DEFAULT_MODEL, CacheablePrefix, PrefixAnalysis, shared_prefix
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Section
+from builder.errors import JailError
 from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.rounds import seen_at
-from builder.template.variables import PromptKind
-from studio.compare.versions import TextDiff, text_diff
+from builder.template.variables import KINDS, PromptKind, field_name
+from studio.compare.versions import Side, TextDiff, text_diff
 from studio.contexts.at_round import SAMPLE_TIME, ContextAtRound, dialect_of
-from studio.models import PromptSet
+from studio.models import Draft, PromptSet
 from studio.preview.examinations import examine
+from studio.prompts.drafts import CopyReason
+from studio.prompts.texts import Templates, user_prompts
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
 from studio.shell.sized_cache import SizedCache
@@ -110,7 +116,7 @@ class Hint:
 
 
 @dataclass(frozen=True)
-class StabilityView:
+class CacheablePrefixes:
     """One template in one context at one round."""
 
     kind: PromptKind
@@ -132,9 +138,9 @@ class StabilityView:
         return self.prefix("round")
 
 
-def stability_of(
+def prefixes_of(
     prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
-) -> StabilityView | None:
+) -> CacheablePrefixes | None:
     """What is guaranteed, what is observed and what could be better; ``None`` for a text without a prompt.
 
     Cached for the same text and values. Raises ``JailError`` where the jail takes no jobs.
@@ -145,7 +151,7 @@ def stability_of(
 
 def guaranteed(
     prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
-) -> StabilityView | None:
+) -> CacheablePrefixes | None:
     """The same without a look at another round."""
     dialect, counter = dialect_of(prompt_set), _counter(prompt_set)
     minimum = prompt_set.language_model.cache_minimum if prompt_set.language_model else None
@@ -159,7 +165,7 @@ def guaranteed(
         if found is None:
             return None
         _kept.put(key, found, _size(text, values, found))
-    return StabilityView(
+    return CacheablePrefixes(
         kind,
         tuple(_prefix(name, level, found, text, counter) for name, level in LEVELS.items()),
         tuple(Hint(lint, text) for lint in found.lints),
@@ -222,3 +228,96 @@ def _size(text: str, values: Values, found: PrefixAnalysis) -> int:
 
 def _units(text: str) -> int:
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+class NoSuchHint(Exception):
+    """The text is another one by now, or the suggestion is."""
+
+
+def take_order(draft: Draft, kind: PromptKind, at_round: ContextAtRound, key: str, *, at: datetime) -> Draft:
+    """The draft with that template in the suggested order.
+
+    Raises ``NoSuchHint``, ``StaleRevision`` where the draft was written to meanwhile, or the jail's errors.
+    """
+    texts = user_prompts(draft.templates)
+    found = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], at_round, str(draft.person_id))
+    suggestion = _suggested(found.hints if found else (), key)
+    templates = replace(texts, **{field_name(kind): suggestion})
+    chosen = replace(draft.sent, templates=templates)
+    return Draft.objects.replace(draft, chosen, reason=CopyReason.REORDERED, at=at)
+
+
+def _suggested(hints: tuple[Hint, ...], key: str) -> str:
+    for hint in hints:
+        if hint.key == key and hint.lint.replacement is not None:
+            return hint.lint.replacement
+    raise NoSuchHint
+
+
+@dataclass(frozen=True)
+class PrefixChange:
+    """One beginning on both sides; a side without a prompt has none."""
+
+    name: Name
+    old: Prefix | None
+    new: Prefix | None
+
+    @property
+    def difference(self) -> int:
+        """In bytes."""
+        return self.new.bytes - self.old.bytes if self.new and self.old else 0
+
+
+@dataclass(frozen=True)
+class PrefixRow:
+    """One template."""
+
+    kind: PromptKind
+    changes: tuple[PrefixChange, ...]
+
+
+@dataclass(frozen=True)
+class PrefixTable:
+    """All three templates in one context at one round."""
+
+    at_round: ContextAtRound
+    rows: Sequence[PrefixRow] = ()
+    old_title: str = ""
+    """Empty where there is nothing to compare with."""
+    new_title: str = ""
+
+    @property
+    def known(self) -> bool:
+        """Whether the jail took them."""
+        return bool(self.rows)
+
+
+def prefix_table(
+    prompt_set: PromptSet, old: Side | None, new: Side, seen: ContextAtRound, *, owner: str
+) -> PrefixTable:
+    """Both texts in one context at one round; without rows where the jail takes no jobs now."""
+    before = user_prompts(old.templates) if old else None
+    after = user_prompts(new.templates)
+    table = PrefixTable(seen, old_title=old.title if old else "", new_title=new.title)
+    try:
+        rows = tuple(_row(prompt_set, kind, before, after, seen, owner) for kind in KINDS)
+    except JailError:
+        return table
+    return replace(table, rows=rows)
+
+
+def _row(
+    prompt_set: PromptSet,
+    kind: PromptKind,
+    old: Templates | None,
+    new: Templates,
+    seen: ContextAtRound,
+    owner: str,
+) -> PrefixRow:
+    before = guaranteed(prompt_set, kind, old.by_kind[kind], seen, owner) if old else None
+    after = guaranteed(prompt_set, kind, new.by_kind[kind], seen, owner)
+    return PrefixRow(kind, tuple(PrefixChange(name, _of(before, name), _of(after, name)) for name in LEVELS))
+
+
+def _of(found: CacheablePrefixes | None, name: Name) -> Prefix | None:
+    return found.prefix(name) if found else None

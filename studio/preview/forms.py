@@ -1,4 +1,4 @@
-"""Budgets of a set: its model, the tokens that each prompt may have, and how much a round prompt shows."""
+"""Forms of the preview: a set's budgets and model, and what is asked of cacheable prefixes."""
 
 from typing import Any
 
@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from builder.contract.round_prompt import RoundPromptConfig
 from builder.invalid_input import field_problems
 from builder.template.variables import KINDS
+from studio.compare.forms import SideField
 from studio.models import LanguageModel, PromptSet
 from studio.prompts.language_model_forms import TokensField
 from studio.shell.language import reader_language
@@ -110,3 +111,19 @@ def _switch(name: str, label: str) -> forms.Field:
     usual = _("As usual: on") if getattr(_USUAL, name) else _("As usual: off")
     choices = [("", usual), ("on", _("On")), ("off", _("Off"))]
     return forms.ChoiceField(choices=choices, required=False, label=label)
+
+
+class TakeForm(forms.Form):
+    """A hint by its code, its line and the text that it suggested."""
+
+    take = forms.RegexField(r"\AC[0-9]{3}-[0-9]{1,9}-[0-9a-f]{12}\Z")
+
+
+class PrefixesForm(forms.Form):
+    """Two texts of a set, or one alone, and the context at a round."""
+
+    old = SideField()
+    new = SideField()
+    """The newest version where nobody says."""
+    context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False)
+    round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
