@@ -66,14 +66,13 @@ TEMPLATES = [
             ],
             # Each room has its own tags; templates load them by these names.
             "libraries": {
-                "budgets": "studio.preview.budget_tags",
+                "budgets": "studio.preview.tags",
                 "diff": "studio.compare.tags",
                 "matrix": "studio.compare.matrix_tags",
                 "previews": "studio.preview.tags",
                 "results": "studio.results.tags",
                 "runs": "studio.runs.tags",
                 "scores": "studio.shell.tags",
-                "stability": "studio.preview.stability_tags",
                 "studio": "studio.shell.tags",
                 "system": "studio.system.tags",
             },

@@ -21,7 +21,8 @@ from studio.compare.matrix_forms import Picked
 from studio.compare.versions import NoDraft, Side
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.preview.budgets import budget_of, counter_of
+from studio.preview.budgets import budget_of
+from studio.preview.cacheable_prefix import counter_of
 from studio.shell import downloads
 from studio.shell.jail import status_of
 from studio.shell.language import reader_language

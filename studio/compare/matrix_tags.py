@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from studio.compare.matrix import Column, Group, MatrixCell
 from studio.compare.matrix_page import MatrixPage, Row
-from studio.preview.budget_tags import thin_bar
+from studio.preview.budgets import Fill
 
 register = template.Library()
 
@@ -70,7 +70,7 @@ def against_budget(
     drawn, several = "", not only_round and len(group.cells) > 1
     if page.budget:
         longest = max(cells, key=lambda each: each.tokens or 0)
-        drawn += thin_bar(longest.tokens or 0, longest.fill(page.budget), page.budget)
+        drawn += _thin_bar(longest.tokens or 0, longest.fill(page.budget), page.budget)
         over = sum(each.fill(page.budget) == "over" for each in cells)
         if over:
             word, where = _("over"), {"n": over, "all": len(group.cells)}
@@ -149,3 +149,16 @@ def _query(context: template.RequestContext) -> QueryDict:
     for name in ("row", "of"):
         query.pop(name, None)
     return query
+
+
+def _thin_bar(tokens: int, fill: Fill, budget: int) -> str:
+    """The bar of a table's cell."""
+    length = max(tokens, budget)
+    drawn = f'<rect class="share own" x="0" y="0" width="{100 * tokens / length:.2f}" height="4"/>'
+    if tokens > budget:
+        edge = 100 * budget / length
+        drawn += f'<rect class="beyond" x="{edge:.2f}" y="0" width="{100 - edge:.2f}" height="4"/>'
+    return (
+        f'<svg class="cell-bar {fill}" viewBox="0 0 100 4" preserveAspectRatio="none"'
+        f' aria-hidden="true">{drawn}</svg>'
+    )

@@ -12,16 +12,15 @@ from django.utils.translation import gettext as _
 
 from builder.errors import JailError, Superseded
 from builder.template.variables import VARIABLES
-from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
+from studio.contexts.at_round import ContextAtRound, context_at
 from studio.editor.view_forms import ViewOf
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
-from studio.preview.source import SavedText
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding
-from studio.prompts.texts import TextKind, text_field, text_name, user_prompts
+from studio.prompts.texts import TextKind, text_field, text_name
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
@@ -152,15 +151,12 @@ def with_preview(page: EditorPage, person: User) -> EditorPage:
     text = page.sent.templates.parts[page.kind]
     if page.kind == "system":
         return replace(page, preview=preview_text(text, page.workspaces, owner=str(person.pk)))
-    topic = preview_topic(page.prompt_set, page.kind, page.sent.tab)
+    owner, tab = str(person.pk), page.sent.tab
     try:
-        saved = SavedText(page.saved.number, user_prompts(page.saved.templates)) if page.saved else None
-        shown = preview(
-            page.prompt_set, saved, page.kind, text, page.at_round, owner=str(person.pk), topic=topic
-        )
+        shown = preview(page.prompt_set, page.saved, page.kind, text, page.at_round, owner=owner, tab=tab)
     except Superseded:
         return page
-    return replace(page, preview=shown, elsewhere=() if shown.refusal else _elsewhere(page, str(person.pk)))
+    return replace(page, preview=shown, elsewhere=() if shown.refusal else _elsewhere(page, owner))
 
 
 def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
@@ -191,21 +187,9 @@ def not_saved(
     shown = (
         SystemPreview(findings=found, refusal=refusal)
         if kind == "system"
-        else Preview(
-            page.prompt_set,
-            kind,
-            page.at_round,
-            dialect_of(page.prompt_set),
-            findings=found,
-            refusal=refusal,
-        )
+        else Preview(page.prompt_set, kind, page.at_round, findings=found, refusal=refusal)
     )
     return replace(page, kind=kind, findings=findings, preview=shown)
-
-
-def preview_topic(prompt_set: PromptSet, kind: TextKind, tab: str) -> str:
-    """What a newer preview takes the place of: an older one of the same tab of the browser."""
-    return f"preview:{prompt_set.pk}:{kind}:{tab}"
 
 
 def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:

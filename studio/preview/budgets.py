@@ -1,16 +1,19 @@
-"""A prompt against its budget: how full it is, which part takes how much, what the levels would leave out."""
+"""A prompt against its budget: how full it is, which part takes how much, what the levels would leave out.
+
+Used by the preview and the matrix.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from pydantic import ValidationError
 
+from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.contract.budget import FittedPrompt, fit_round_prompt
 from builder.contract.round_context import round_context_of
-from builder.contract.round_history import DEFAULT_MODEL
 from builder.contract.round_prompt import PlainTextPromptBuilder, RoundPromptConfig
 from builder.template.formatters import Values
 from builder.template.models import RoundPromptContext
@@ -18,14 +21,27 @@ from builder.template.rounds import seen_at
 from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound
 from studio.models import LanguageModel, PromptSet
+from studio.preview.cacheable_prefix import counter_of
 from studio.preview.costs import Cost, cost_of
-from studio.preview.prompt_parts import Part, PartName, parts_of
 from studio.shell.language import reader_language
 
 Fill = Literal["none", "within", "close", "over"]
 """Without a budget; within it; too near to it for an estimate to say; over it."""
 Levels = Literal["", "not_round", "no_context", "fits", "left_out", "level_one"]
 """What the priority levels would do: nothing to say, or why they do not apply, or what they come to."""
+
+PartName = Literal["task", "history", "ranking", "submission", "own"]
+PARTS: tuple[PartName, ...] = get_args(PartName)
+
+_PART_OF: Mapping[str, PartName] = {
+    "user_prompt": "task",
+    "submission_history": "history",
+    "ranking_table": "ranking",
+    "team_position_message": "ranking",
+    "submission": "submission",
+}
+MOST_PLACES = 64
+"""Of one value; a template that repeats it more often has its own text to think of."""
 
 _USUAL = RoundPromptConfig()
 
@@ -59,12 +75,6 @@ def _whole(stored: Mapping[str, Any], name: str) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
 
 
-def counter_of(prompt_set: PromptSet) -> str:
-    """Whose tokens are counted: those of the set's model, else of the newest OpenAI models."""
-    model = prompt_set.language_model
-    return model.name if model else DEFAULT_MODEL
-
-
 def fill_of(counted: TokenCount, budget: int | None) -> Fill:
     """Whether a prompt is within its budget, as far as that can be said."""
     if budget is None:
@@ -75,21 +85,13 @@ def fill_of(counted: TokenCount, budget: int | None) -> Fill:
 
 
 @dataclass(frozen=True)
-class Stretch:
-    """A part as a bar shows it, in hundredths of the bar."""
-
-    part: PartName
-    start: float
-    width: float
-
-
-@dataclass(frozen=True)
 class BudgetView:
     """One prompt against its budget."""
 
     kind: PromptKind
     counted: TokenCount
-    parts: tuple[Part, ...]
+    parts: dict[PartName, int]
+    """The tokens of each."""
     budget: int | None
     model: LanguageModel | None
     levels: Levels = ""
@@ -126,23 +128,14 @@ class BudgetView:
         """Without a look at what a cache would keep."""
         return cost_of(self.model, self.counted, None) if self.model else None
 
-    @cached_property
-    def stretches(self) -> tuple[Stretch, ...]:
-        """The parts side by side; the bar is as long as the longer of prompt and budget."""
-        start, found = 0.0, []
-        for part in self.parts:
-            width = 100 * part.tokens / self._length
-            found.append(Stretch(part.name, start, width))
-            start += width
-        return tuple(found)
-
     @property
     def mark(self) -> float | None:
         """Where the budget ends on the bar; None where that is the bar's end, or there is no budget."""
-        return None if not self.budget or self.budget >= self._length else 100 * self.budget / self._length
+        return None if not self.budget or self.budget >= self.length else 100 * self.budget / self.length
 
     @property
-    def _length(self) -> int:
+    def length(self) -> int:
+        """Tokens that the bar is long: the longer of prompt and budget."""
         return max(self.counted.tokens, self.budget or 0, 1)
 
 
@@ -188,3 +181,55 @@ def _fitted(at_round: ContextAtRound, config: RoundPromptConfig, budget: int, mo
     assert isinstance(seen, RoundPromptContext)
     context = round_context_of(seen, teams=config.max_leaderboard_display_teams)
     return fit_round_prompt(context, PlainTextPromptBuilder(config), budget=budget, model=model)
+
+
+def parts_of(
+    prompt: str, template: str, values: Values, total: int, model: str = "o200k_base"
+) -> dict[PartName, int]:
+    """The tokens of every part that the prompt has, its own text last; together exactly ``total``.
+
+    A value is looked for in the prompt as it stands. What a filter changed, or what the template says in the
+    very words of a value, is not told from the template's own text and counts as that.
+    """
+    sizes: dict[PartName, int] = {}
+    for part, start, end in _places(prompt, template, values):
+        sizes[part] = sizes.get(part, 0) + _size(prompt[start:end], model)
+    # Where two texts meet, one token may hold the end of one and the beginning of the other.
+    too_many = sum(sizes.values()) - total
+    while too_many > 0:
+        largest = max(sizes, key=lambda part: sizes[part])
+        taken = min(too_many, sizes[largest])
+        sizes[largest] -= taken
+        too_many -= taken
+    sizes["own"] = total - sum(sizes.values())
+    return {part: sizes[part] for part in PARTS if sizes.get(part)}
+
+
+def _places(prompt: str, template: str, values: Values) -> list[tuple[PartName, int, int]]:
+    """Where the values stand, each with its start and end; of two that overlap, the longer one."""
+    wanted = [
+        (str(value).strip(), part)
+        for name, part in _PART_OF.items()
+        if (value := values.get(name)) and name in template
+    ]
+    free = [(0, len(prompt))]
+    places: list[tuple[PartName, int, int]] = []
+    for text, part in sorted(wanted, key=lambda value: len(value[0]), reverse=True):
+        if not text or text in template:
+            continue
+        left, room = MOST_PLACES, list[tuple[int, int]]()
+        for start, end in free:
+            while left and (at := prompt.find(text, start, end)) >= 0:
+                places.append((part, at, at + len(text)))
+                room.append((start, at))
+                start = at + len(text)
+                left -= 1
+            room.append((start, end))
+        free = [(start, end) for start, end in room if start < end]
+    return places
+
+
+@lru_cache(maxsize=64)
+def _size(text: str, model: str) -> int:
+    """Cached: while somebody writes, the values stay what they are."""
+    return tokens.recount(text, model).tokens

@@ -4,22 +4,22 @@ Used by the editor's preview, by pages of versions and comparisons, and by costs
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Literal
 
 from builder.cache import tokens
-from builder.cache.cacheable_prefix import DEFAULT_MODEL, CacheablePrefix, PrefixAnalysis, shared_prefix
+from builder.cache.cacheable_prefix import DEFAULT_MODEL, PrefixAnalysis, shared_prefix
 from builder.cache.tokens import TokenCount
-from builder.diff.lines import Section
-from builder.errors import JailError
+from builder.diff.lines import Diff, Section, compare
+from builder.errors import DiffTooLarge
 from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.rounds import seen_at
 from builder.template.variables import KINDS, PromptKind, field_name
-from studio.compare.versions import Side, TextDiff, text_diff
 from studio.contexts.at_round import SAMPLE_TIME, ContextAtRound, dialect_of
 from studio.models import Draft, PromptSet
 from studio.preview.examinations import examine
@@ -103,16 +103,26 @@ class Hint:
         return self.lint.advice(reader_language())
 
     @property
-    def diff(self) -> TextDiff | None:
-        """The suggested order beside the template; None where there is nothing to suggest."""
-        if self.lint.replacement is None or self.lint.replacement == self.template:
-            return None
-        return text_diff(self.template, self.lint.replacement)
+    def suggestion(self) -> str | None:
+        """The template in another order; None where there is nothing to suggest."""
+        return None if self.lint.replacement == self.template else self.lint.replacement
+
+    @cached_property
+    def _compared(self) -> Diff | DiffTooLarge:
+        try:
+            return compare(self.template, self.suggestion or "")
+        except DiffTooLarge as error:
+            return error
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        found = self.diff
-        return found.diff.sections(context=SHOWN_LINES) if found and found.diff else ()
+        """The suggested order beside the template."""
+        return self._compared.sections(context=SHOWN_LINES) if isinstance(self._compared, Diff) else ()
+
+    @property
+    def too_large(self) -> str:
+        """Why there are no sections."""
+        return "" if isinstance(self._compared, Diff) else self._compared.text(reader_language())
 
 
 @dataclass(frozen=True)
@@ -126,16 +136,13 @@ class CacheablePrefixes:
     observed: Observed | None = None
     """None where the context has no second round, or the template gives no prompt there."""
 
-    def prefix(self, name: Name) -> Prefix:
-        return next(each for each in self.prefixes if each.name == name)
-
     @property
     def task(self) -> Prefix:
-        return self.prefix("task")
+        return self.prefixes[0]
 
     @property
     def round(self) -> Prefix:
-        return self.prefix("round")
+        return self.prefixes[1]
 
 
 def prefixes_of(
@@ -145,39 +152,44 @@ def prefixes_of(
 
     Cached for the same text and values. Raises ``JailError`` where the jail takes no jobs.
     """
-    found = guaranteed(prompt_set, kind, text, at_round, owner)
-    return found and replace(found, observed=_observed(prompt_set, kind, text, at_round, owner))
+    prefixes = guaranteed(prompt_set, kind, text, at_round, owner)
+    return prefixes and replace(prefixes, observed=_observed(prompt_set, kind, text, at_round, owner))
 
 
 def guaranteed(
     prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
 ) -> CacheablePrefixes | None:
     """The same without a look at another round."""
-    dialect, counter = dialect_of(prompt_set), _counter(prompt_set)
+    dialect, counter = dialect_of(prompt_set), counter_of(prompt_set)
     minimum = prompt_set.language_model.cache_minimum if prompt_set.language_model else None
     values = at_round.values(kind, dialect)
     key = (kind, text, dialect, minimum, counter, *values.values())
-    found = _kept.get(key)
-    if found is None:
-        found = pool().cacheable_prefixes(
+    analysis = _kept.get(key)
+    if analysis is None:
+        analysis = pool().cacheable_prefixes(
             kind, text, values, dialect, minimum_tokens=minimum, model=counter, owner=owner
         )
-        if found is None:
+        if analysis is None:
             return None
-        _kept.put(key, found, _size(text, values, found))
+        made = sum(prefix.chars for prefix in analysis.prefixes)
+        suggested = sum(len(lint.replacement or "") for lint in analysis.lints)
+        values_size = sum(len(str(value)) for value in values.values())
+        _kept.put(key, analysis, len(text) + made + suggested + values_size)
     return CacheablePrefixes(
         kind,
-        tuple(_prefix(name, level, found, text, counter) for name, level in LEVELS.items()),
-        tuple(Hint(lint, text) for lint in found.lints),
+        tuple(_prefix(name, level, analysis, text, counter) for name, level in LEVELS.items()),
+        tuple(Hint(lint, text) for lint in analysis.lints),
     )
 
 
-def _prefix(name: Name, level: Literal[1, 2], found: PrefixAnalysis, template: str, counter: str) -> Prefix:
-    prefix: CacheablePrefix = found.prefix(level)
+def _prefix(
+    name: Name, level: Literal[1, 2], analysis: PrefixAnalysis, template: str, counter: str
+) -> Prefix:
+    prefix = analysis.prefix(level)
     return Prefix(
         name,
         prefix.bytes,
-        found.total_bytes,
+        analysis.total_bytes,
         tokens.recount(prefix.text, counter),
         _units(prefix.text),
         _units(template[: prefix.source_end]),
@@ -190,18 +202,22 @@ def _observed(
     prompt_set: PromptSet, kind: PromptKind, text: str, at_round: ContextAtRound, owner: str
 ) -> Observed | None:
     number = at_round.round
-    other = next((each for each in (number + 1, number - 1) if each in at_round.rounds), None)
+    other = next((near for near in (number + 1, number - 1) if near in at_round.rounds), None)
     if other is None:
         return None
     first, second = sorted((number, other))
     dialect = dialect_of(prompt_set)
-    values = (_values_at(at_round, kind, each, dialect, later=each == second) for each in (first, second))
-    one, two = (examine(kind, text, each, dialect, owner=owner).text for each in values)
+    one, two = (
+        examine(
+            kind, text, _values_at(at_round, kind, near, dialect, later=near == second), dialect, owner=owner
+        ).text
+        for near in (first, second)
+    )
     if one is None or two is None:
         return None
     characters, size = shared_prefix(one, two)
     shown = one if number == first else two
-    counted = tokens.recount(one[:characters], _counter(prompt_set))
+    counted = tokens.recount(one[:characters], counter_of(prompt_set))
     return Observed(first, second, size, len(shown.encode("utf-8", "surrogatepass")), counted)
 
 
@@ -215,15 +231,9 @@ def _values_at(
     return variables(kind, seen, None, SAMPLE_TIME + A_ROUND_LATER, dialect)
 
 
-def _counter(prompt_set: PromptSet) -> str:
-    """Whose tokens count; the preview's where the set names no model."""
+def counter_of(prompt_set: PromptSet) -> str:
+    """Whose tokens are counted: those of the set's model, else of the newest OpenAI models."""
     return prompt_set.language_model.name if prompt_set.language_model else DEFAULT_MODEL
-
-
-def _size(text: str, values: Values, found: PrefixAnalysis) -> int:
-    made = sum(each.chars for each in found.prefixes)
-    suggested = sum(len(each.replacement or "") for each in found.lints)
-    return len(text) + made + suggested + sum(len(str(value)) for value in values.values())
 
 
 def _units(text: str) -> int:
@@ -235,28 +245,23 @@ class NoSuchHint(Exception):
 
 
 def take_order(draft: Draft, kind: PromptKind, at_round: ContextAtRound, key: str, *, at: datetime) -> Draft:
-    """The draft with that template in the suggested order.
+    """The draft with that template in the order of a hint; what it held before is put aside.
 
     Raises ``NoSuchHint``, ``StaleRevision`` where the draft was written to meanwhile, or the jail's errors.
     """
     texts = user_prompts(draft.templates)
-    found = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], at_round, str(draft.person_id))
-    suggestion = _suggested(found.hints if found else (), key)
-    templates = replace(texts, **{field_name(kind): suggestion})
-    chosen = replace(draft.sent, templates=templates)
+    prefixes = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], at_round, str(draft.person_id))
+    hints = prefixes.hints if prefixes else ()
+    suggestion = next((hint.lint.replacement for hint in hints if hint.key == key), None)
+    if suggestion is None:
+        raise NoSuchHint
+    chosen = replace(draft.sent, templates=replace(texts, **{field_name(kind): suggestion}))
     return Draft.objects.replace(draft, chosen, reason=CopyReason.REORDERED, at=at)
-
-
-def _suggested(hints: tuple[Hint, ...], key: str) -> str:
-    for hint in hints:
-        if hint.key == key and hint.lint.replacement is not None:
-            return hint.lint.replacement
-    raise NoSuchHint
 
 
 @dataclass(frozen=True)
 class PrefixChange:
-    """One beginning on both sides; a side without a prompt has none."""
+    """One prefix of two texts; a text without a prompt has none."""
 
     name: Name
     old: Prefix | None
@@ -268,56 +273,17 @@ class PrefixChange:
         return self.new.bytes - self.old.bytes if self.new and self.old else 0
 
 
-@dataclass(frozen=True)
-class PrefixRow:
-    """One template."""
+def prefix_changes(
+    prompt_set: PromptSet, old: Templates | None, new: Templates, at_round: ContextAtRound, *, owner: str
+) -> dict[PromptKind, list[PrefixChange]]:
+    """How the prefixes of each template changed; raises the jail's ``JailError``."""
 
-    kind: PromptKind
-    changes: tuple[PrefixChange, ...]
+    def prefixes(texts: Templates | None, kind: PromptKind) -> dict[Name, Prefix]:
+        known = guaranteed(prompt_set, kind, texts.by_kind[kind], at_round, owner) if texts else None
+        return {prefix.name: prefix for prefix in known.prefixes} if known else {}
 
-
-@dataclass(frozen=True)
-class PrefixTable:
-    """All three templates in one context at one round."""
-
-    at_round: ContextAtRound
-    rows: Sequence[PrefixRow] = ()
-    old_title: str = ""
-    """Empty where there is nothing to compare with."""
-    new_title: str = ""
-
-    @property
-    def known(self) -> bool:
-        """Whether the jail took them."""
-        return bool(self.rows)
-
-
-def prefix_table(
-    prompt_set: PromptSet, old: Side | None, new: Side, seen: ContextAtRound, *, owner: str
-) -> PrefixTable:
-    """Both texts in one context at one round; without rows where the jail takes no jobs now."""
-    before = user_prompts(old.templates) if old else None
-    after = user_prompts(new.templates)
-    table = PrefixTable(seen, old_title=old.title if old else "", new_title=new.title)
-    try:
-        rows = tuple(_row(prompt_set, kind, before, after, seen, owner) for kind in KINDS)
-    except JailError:
-        return table
-    return replace(table, rows=rows)
-
-
-def _row(
-    prompt_set: PromptSet,
-    kind: PromptKind,
-    old: Templates | None,
-    new: Templates,
-    seen: ContextAtRound,
-    owner: str,
-) -> PrefixRow:
-    before = guaranteed(prompt_set, kind, old.by_kind[kind], seen, owner) if old else None
-    after = guaranteed(prompt_set, kind, new.by_kind[kind], seen, owner)
-    return PrefixRow(kind, tuple(PrefixChange(name, _of(before, name), _of(after, name)) for name in LEVELS))
-
-
-def _of(found: CacheablePrefixes | None, name: Name) -> Prefix | None:
-    return found.prefix(name) if found else None
+    changes: dict[PromptKind, list[PrefixChange]] = {}
+    for kind in KINDS:
+        before, after = prefixes(old, kind), prefixes(new, kind)
+        changes[kind] = [PrefixChange(name, before.get(name), after.get(name)) for name in LEVELS]
+    return changes

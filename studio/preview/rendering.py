@@ -1,25 +1,29 @@
-"""What a template would give: rendered in the jail, counted, and held against the last saved version."""
+"""The live preview: a template rendered in the jail, counted, and compared with the last saved version.
+
+Used by the editor at every pause of somebody who types.
+"""
 
 import json
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
+from django.db import connection
+from django.http import Http404
 from django.urls import reverse
 
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
-from builder.diff.lines import Diff, Section, compare, with_line_end
+from builder.diff.lines import Diff, compare, with_line_end
 from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
-from builder.jail import Examination
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values
-from builder.template.variables import CURRENT_DATETIME, PromptKind
-from studio.contexts.at_round import ContextAtRound, dialect_of
-from studio.models import PromptSet
-from studio.preview.budgets import BudgetView, budget_view, counter_of
+from builder.template.models import RoundPromptContext
+from builder.template.variables import CURRENT_DATETIME, PromptKind, field_name
+from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
+from studio.models import LanguageModel, PromptSet, PromptVersion, SampleContext
+from studio.preview.budgets import BudgetView, budget_view
+from studio.preview.cacheable_prefix import counter_of
 from studio.preview.examinations import examine, findings_of
-from studio.preview.source import SavedText
 from studio.prompts.findings import Finding
 from studio.shell.jail import status_of
 
@@ -30,33 +34,6 @@ MOST_LINES = 6_000
 """Both prompts together; beyond it, a comparison would hold up everybody else's preview."""
 
 State = Literal["text", "problems", "wait", "unavailable"]
-
-
-@dataclass(frozen=True)
-class Change:
-    """How the prompt differs from that of the last saved version."""
-
-    version: int
-    template_changed: bool
-    diff: Diff | None
-    """None where there is nothing to compare with, or too much of it."""
-
-    @property
-    def prompt_changed(self) -> bool:
-        return self.diff is not None and not self.diff.is_same
-
-    @property
-    def added(self) -> int:
-        """Lines of the prompt that the saved version's does not have."""
-        return self.diff.added if self.diff else 0
-
-    @property
-    def removed(self) -> int:
-        return self.diff.removed if self.diff else 0
-
-    @property
-    def sections(self) -> tuple[Section, ...]:
-        return self.diff.sections(context=2) if self.diff else ()
 
 
 class Answer:
@@ -98,22 +75,31 @@ class Answer:
 
 @dataclass(frozen=True)
 class Preview(Answer):
-    """One template in one context at one round."""
+    """One template in one context at one round, and how its prompt differs from the last saved version's."""
 
     prompt_set: PromptSet
     kind: PromptKind
     at_round: ContextAtRound
-    dialect: Dialect
+    template: str = ""
     findings: tuple[Finding, ...] = ()
     text: str | None = None
-    change: Change | None = None
+    saved: PromptVersion | None = None
+    diff: Diff | None = None
+    """None where there is nothing to compare with, or too much of it."""
     refusal: JailError | None = None
-    template: str = ""
 
     @property
     def state(self) -> State:
-        found = super().state
-        return "problems" if found == "text" and self.text is None else found
+        state = super().state
+        return "problems" if state == "text" and self.text is None else state
+
+    @property
+    def dialect(self) -> Dialect:
+        return dialect_of(self.prompt_set)
+
+    @property
+    def template_changed(self) -> bool:
+        return self.saved is not None and _text_of(self.saved, self.kind) != self.template
 
     @property
     def shown(self) -> str:
@@ -155,48 +141,42 @@ class Preview(Answer):
 
 def preview(
     prompt_set: PromptSet,
-    saved: SavedText | None,
+    saved: PromptVersion | None,
     kind: PromptKind,
     text: str,
     at_round: ContextAtRound,
     *,
     owner: str,
-    topic: str,
+    tab: str,
 ) -> Preview:
-    """The template in the context. Nothing is stored. Raises ``Superseded`` for a newer one's sake."""
+    """The template in the context. Nothing is stored.
+
+    Raises ``Superseded`` where the same tab of a browser asks for a newer one.
+    """
     dialect = dialect_of(prompt_set)
     values = at_round.values(kind, dialect)
-    blank = Preview(prompt_set, kind, at_round, dialect, template=text)
+    topic = preview_topic(prompt_set, kind, tab)
+    shown = Preview(prompt_set, kind, at_round, text, saved=saved)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
-        before = _saved_prompt(saved, kind, text, examined, values, dialect, owner)
+        before = examined.text if saved is not None else None
+        if saved is not None and before is not None and shown.template_changed:
+            before = examine(kind, _text_of(saved, kind), values, dialect, owner=owner).text
     except Superseded:
         raise
     except JailError as refusal:
-        return replace(blank, refusal=refusal)
-    change = None
-    if saved is not None and examined.text is not None:
-        changed = saved.templates.by_kind[kind] != text
-        change = Change(saved.number, changed, compare_prompts(before, examined.text))
-    return replace(blank, findings=findings_of(kind, examined), text=examined.text, change=change)
+        return replace(shown, refusal=refusal)
+    diff = compare_prompts(before, examined.text) if examined.text is not None else None
+    return replace(shown, findings=findings_of(kind, examined), text=examined.text, diff=diff)
 
 
-def _saved_prompt(
-    saved: SavedText | None,
-    kind: PromptKind,
-    text: str,
-    examined: Examination,
-    values: Values,
-    dialect: Dialect,
-    owner: str,
-) -> str | None:
-    """What the saved version gives in the same context; None where it gives nothing."""
-    if saved is None or examined.text is None:
-        return None
-    template = saved.templates.by_kind[kind]
-    if template == text:
-        return examined.text
-    return examine(kind, template, values, dialect, owner=owner).text
+def preview_topic(prompt_set: PromptSet, kind: PromptKind, tab: str) -> str:
+    """What a newer preview takes the place of: an older one of the same tab of the browser."""
+    return f"preview:{prompt_set.pk}:{kind}:{tab}"
+
+
+def _text_of(version: PromptVersion, kind: PromptKind) -> str:
+    return str(getattr(version, field_name(kind)))
 
 
 def compare_prompts(before: str | None, after: str) -> Diff | None:
@@ -209,3 +189,57 @@ def compare_prompts(before: str | None, after: str) -> Diff | None:
         return compare(with_line_end(before), with_line_end(after))
     except DiffTooLarge:
         return None
+
+
+# By hand: to build these joins out of querysets takes longer than to run them.
+_SQL = """\
+SELECT s.id, s.name, s.dialect, s.revision, v.content_hash, c.id, c.slug, c.name, c.submission, c.data,
+  s.round_config, s.budgets, m.id, m.revision
+FROM studio_promptset s
+LEFT JOIN studio_languagemodel m ON m.id = s.language_model_id
+LEFT JOIN studio_promptversion v ON v.prompt_set_id = s.id AND v.number = s.revision
+LEFT JOIN studio_samplecontext c ON c.slug = %s AND (c.prompt_set_id = s.id OR c.prompt_set_id IS NULL)
+WHERE s.slug = %s AND s.holds = 'prompts'
+"""
+
+
+def preview_source(
+    slug: str, context_slug: str, number: int | None
+) -> tuple[PromptSet, PromptVersion | None, ContextAtRound]:
+    """What a preview is made from, in one query: it is asked for at every pause of somebody who types.
+
+    The set of that address, its newest version, and the context at that round; a 404 where the set does not
+    exist or the context is none of its own.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, [context_slug, slug])
+        row = cursor.fetchone()
+    if row is None or (context_slug and row[5] is None):
+        raise Http404
+    key, name, dialect, revision, content_hash, context_key, context_slug, title, submission, data = row[:10]
+    prompt_set = PromptSet(pk=key, slug=slug, name=name, dialect=dialect, revision=revision)
+    prompt_set.round_config, prompt_set.budgets = json.loads(row[10]), json.loads(row[11])
+    if row[12] is not None:
+        prompt_set.language_model = _model(row[12], row[13])
+    saved = _version(key, revision, content_hash) if content_hash else None
+    if context_key is None:
+        return prompt_set, saved, ContextAtRound()
+    context = SampleContext(pk=context_key, slug=context_slug, name=title, submission=submission)
+    return prompt_set, saved, context_at(context, number, _context(data))
+
+
+@lru_cache(maxsize=32)
+def _model(key: int, revision: int) -> LanguageModel | None:
+    """Its revision tells one state from the next."""
+    return LanguageModel.objects.filter(pk=key, revision=revision).first()
+
+
+@lru_cache(maxsize=32)
+def _version(prompt_set: int, number: int, content_hash: str) -> PromptVersion:
+    """Versions never change, and the hash tells them apart."""
+    return PromptVersion.objects.get(prompt_set=prompt_set, number=number)
+
+
+@lru_cache(maxsize=32)
+def _context(data: str) -> RoundPromptContext:
+    return RoundPromptContext.model_validate_json(data)

@@ -1,23 +1,30 @@
-"""The parts of a preview with many small pieces, made in one go: it is rendered at every pause.
+"""Tags of the preview: rounds, figures, the prompt with its cacheable prefix, and the bar of its budget.
 
-Sentences stand outside of the f-strings: what collects them for translation does not look into those.
+HTML is made here in one go, because it is rendered at every pause of somebody who types. Sentences stand
+outside of the f-strings: what collects them for translation does not look into those.
 """
 
-from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from functools import lru_cache
 from html import escape
 
 from django import template
-from django.utils.formats import localize
+from django.urls import reverse
+from django.utils.formats import date_format, localize, number_format
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
-from builder.diff.lines import Section
-from studio.compare.marked_lines import marked, shown
-from studio.preview.rendering import Change, Preview
+from builder.cache.tokens import TokenCount
+from studio.models import LanguageModel, PromptSet
+from studio.preview.budgets import BudgetView, Fill, PartName
+from studio.preview.cacheable_prefix import CacheablePrefixes
+from studio.preview.costs import Cost
+from studio.preview.rendering import Preview
 
 register = template.Library()
+
+_NOT_KNOWN = "–"
 
 
 @register.simple_tag
@@ -72,52 +79,223 @@ def figures(preview: Preview) -> SafeString:
 
 
 @register.simple_tag
-def changes(change: Change | None) -> SafeString:
-    """What differs from the last saved version's prompt: a sentence, or the lines behind a summary."""
-    if change is None:
-        return SafeString("")
-    version = {"number": change.version}
-    if change.template_changed and change.prompt_changed:
-        since, lines, rows = _("Since v%(number)s") % version, _("lines"), _("What changed in the prompt")
-        return mark_safe(
-            '<details class="changes" id="changes" data-keep-open>\n'
-            f"  <summary>{escape(since)}\n"
-            f'    <span class="count added num">+{change.added}</span>'
-            f' <span class="count removed num">−{change.removed}</span>\n'
-            f'    <span class="soft">{escape(lines)}</span></summary>\n'
-            '  <div class="change-rows" tabindex="0" role="region"'
-            f' aria-label="{escape(rows)}">\n'
-            f"  {change_rows(change.sections)}\n  </div>\n</details>"
-        )
-    if not change.template_changed:
-        said = _("As in v%(number)s") % version
-    elif change.diff is None:
-        said = (
-            _("Not compared with v%(number)s: it gives no prompt here, or one of them is too long.") % version
-        )
-    else:
-        said = _("The template changed since v%(number)s; the prompt is the same here.") % version
-    return mark_safe(f'<p class="changes soft">{escape(said)}</p>')
+def shaded(preview: Preview, prefixes: CacheablePrefixes | str | None = None) -> SafeString:
+    """The prompt as it is shown; its cacheable prefix is shaded where that is known."""
+    text = preview.shown
+    if not isinstance(prefixes, CacheablePrefixes):
+        return mark_safe(escape(text))
+    # Beyond the basic plane a character is two units; as UTF-16, offsets are the browser's.
+    units = text.encode("utf-16-le", "surrogatepass")
+    task, end = (2 * prefix.units for prefix in (prefixes.task, prefixes.round))
+    parts = (units[:task], units[task:end], units[max(task, end) :])
+    same_task, same_round, rest = (escape(part.decode("utf-16-le", "surrogatepass")) for part in parts)
+    shades = "".join(
+        f'<span class="stable {name}">{part}</span>'
+        for name, part in (("task", same_task), ("round", same_round))
+        if part
+    )
+    return mark_safe(f"{shades}{rest}")
 
 
 @register.filter
-def change_rows(sections: Iterable[Section]) -> SafeString:
-    """Lines that changed with some around them; words marked, every line with its sign."""
-    return mark_safe("".join(_rows(sections)))
+def grouped(number: int | None) -> str:
+    """1,204; a dash where nothing is known."""
+    return _NOT_KNOWN if number is None else number_format(number, force_grouping=True)
 
 
-def _rows(sections: Iterable[Section]) -> Iterator[str]:
-    for section in sections:
-        if section.folded:
-            count = len(section)
-            same = ngettext("%(count)d line the same", "%(count)d lines the same", count) % {"count": count}
-            yield f'<p class="fold-mark soft">{escape(same)}</p>'
-            continue
-        for row in section.rows:
-            if row.kind == "equal" and row.right:
-                yield f'<p class="row"><span class="sign"> </span>{shown(row.right.text)}</p>'
-                continue
-            if row.left:
-                yield f'<p class="row removed"><span class="sign">−</span>{marked(row.left, "del")}</p>'
-            if row.right:
-                yield f'<p class="row added"><span class="sign">+</span>{marked(row.right, "ins")}</p>'
+@register.filter
+def about(shown: str, exact: bool) -> str:
+    """≈ 1,204 where nobody counted."""
+    return shown if exact else f"≈\N{NO-BREAK SPACE}{shown}"
+
+
+@register.filter
+def told(counted: TokenCount | None) -> str:
+    """A count, or an estimate that is marked as one."""
+    return _NOT_KNOWN if counted is None else about(grouped(counted.tokens), counted.exact)
+
+
+@register.filter
+def price(dollars: Decimal | None) -> str:
+    """$2.50 with at least two decimals and no idle noughts beyond."""
+    if dollars is None:
+        return _NOT_KNOWN
+    decimals = max(2, -int(dollars.normalize().as_tuple().exponent))
+    return f"${number_format(dollars, decimal_pos=decimals, force_grouping=True)}"
+
+
+@register.filter
+def dollars(amount: Decimal | None) -> str:
+    """What something costs, with as many decimals as say something: $0.00301, $12.40."""
+    if amount is None:
+        return _NOT_KNOWN
+    if not amount:
+        return "$0"
+    decimals = min(max(2, 2 - amount.adjusted()), 8)
+    return f"${number_format(amount, decimal_pos=decimals, force_grouping=True)}"
+
+
+@register.filter
+def tokenizer(counted: TokenCount) -> str:
+    """Who counted: «o200k_base, exact», or how far an estimate may be off."""
+    if counted.exact:
+        return _("%(tokenizer)s, exact") % {"tokenizer": counted.tokenizer}
+    return _("estimate, ±%(percent)d %%") % {"percent": round(100 * counted.margin)}
+
+
+def against(counted: TokenCount, budget: int | None) -> str:
+    """«1,204 of 3,000 tokens», «about 1,204 tokens»."""
+    tokens = grouped(counted.tokens)
+    if budget is None:
+        words = ngettext("%(tokens)s token", "%(tokens)s tokens", counted.tokens) % {"tokens": tokens}
+        return words if counted.exact else _("about %(words)s") % {"words": words}
+    named = {"tokens": tokens, "budget": grouped(budget)}
+    if counted.exact:
+        return _("%(tokens)s of %(budget)s tokens") % named
+    return _("about %(tokens)s of %(budget)s tokens") % named
+
+
+def part_names() -> dict[PartName, str]:
+    """What the parts of a prompt are called."""
+    return {
+        "task": pgettext("part of a prompt", "Task"),
+        "history": pgettext("part of a prompt", "History"),
+        "ranking": pgettext("part of a prompt", "Ranking"),
+        "submission": pgettext("part of a prompt", "Submission"),
+        "own": pgettext("part of a prompt", "Own text"),
+    }
+
+
+def mark(fill: Fill, over_by: int) -> str:
+    """A word, not only a colour, where a prompt is over its budget."""
+    if fill == "over":
+        said = _("over by %(tokens)s") % {"tokens": grouped(over_by)}
+        return _badge(said)
+    if fill == "close":
+        said = _("too close to say")
+        return f' <span class="badge warn">{escape(said)}</span>'
+    return ""
+
+
+def bar(view: BudgetView) -> str:
+    """The parts side by side; beyond the budget's mark the bar is underlined."""
+    drawn, start = "", 0.0
+    for part, tokens in view.parts.items():
+        width = 100 * tokens / view.length
+        drawn += f'<rect class="share {part}" x="{start:.2f}" y="0" width="{width:.2f}" height="8"/>'
+        start += width
+    if view.mark is not None:
+        drawn += f'<rect class="beyond" x="{view.mark:.2f}" y="5" width="{100 - view.mark:.2f}" height="3"/>'
+        drawn += f'<rect class="limit" x="{view.mark - 0.4:.2f}" y="0" width="0.8" height="8"/>'
+    return (
+        f'<svg class="budget-bar {view.fill}" viewBox="0 0 100 8" preserveAspectRatio="none"'
+        f' aria-hidden="true">{drawn}</svg>'
+    )
+
+
+@register.simple_tag
+def budget_bar(preview: Preview) -> SafeString:
+    """How full the prompt is; behind it the parts, what the levels would leave out, and the cost."""
+    view = preview.budget
+    said = against(view.counted, view.budget)
+    by = f"({tokenizer(view.counted)})" if view.budget is not None else _("no budget")
+    name = _("Budget")
+    return mark_safe(
+        f'<details class="budget" id="budget" data-keep-open>\n  <summary>{bar(view)}'
+        f' <span class="num">{escape(said)}</span> <span class="soft">{escape(by)}</span>'
+        f"{mark(view.fill, view.over_by)}</summary>\n"
+        f'  <div class="budget-more" tabindex="0" role="region" aria-label="{escape(name)}">'
+        f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}</div>\n</details>"
+    )
+
+
+def _parts(view: BudgetView) -> str:
+    whole, names = view.counted.tokens or 1, part_names()
+    rows = "".join(
+        f'<li><span class="share-swatch {part}" aria-hidden="true"></span>{escape(names[part])}'
+        f' <span class="num">{grouped(tokens)}</span>'
+        f' <span class="soft num">{round(100 * tokens / whole)} %</span></li>'
+        for part, tokens in view.parts.items()
+    )
+    label = _("Tokens by part")
+    return f'<ul class="budget-parts" aria-label="{escape(label)}">{rows}</ul>'
+
+
+def _levels(view: BudgetView) -> str:
+    """What the priority levels would do; MixSeek does none of it."""
+    if not view.levels:
+        return ""
+    shown = {
+        "tokens": told(view.fitted.tokens if view.fitted else None),
+        "items": view.config.max_submission_history_items,
+        "characters": view.config.submission_preview_chars,
+        "teams": view.config.max_leaderboard_display_teams,
+    }
+    said = {
+        "not_round": _("The priority levels are about a team's round prompt; here nothing is ranked."),
+        "no_context": _("Choose a sample context to see what the priority levels would leave out."),
+        "fits": _(
+            "A round prompt made by the priority levels has %(tokens)s tokens and fits: it shows at most"
+            " %(items)d submissions, of each %(characters)d characters, and %(teams)d teams."
+        )
+        % shown,
+        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens:") % shown,
+        "level_one": _("Even level 1 alone, which is never left out, is too long:"),
+    }[view.levels]
+    notes = "".join(f"<li>{escape(note)}</li>" for note in view.notes)
+    lines = f"<ul>{notes}</ul>" if notes else ""
+    mixseek = _("MixSeek itself cuts nothing: the prompt is sent as it stands.")
+    return (
+        f'<div class="budget-levels"><p>{escape(said)}</p>{lines}<p class="soft">{escape(mixseek)}</p></div>'
+    )
+
+
+def _badge(said: str) -> str:
+    return f' <span class="badge bad"><span aria-hidden="true">▲</span> {escape(said)}</span>'
+
+
+def _model(view: BudgetView, prompt_set: PromptSet) -> str:
+    model, cost = view.model, view.cost
+    if model is None or cost is None:
+        address = reverse("prompt-settings", args=[prompt_set.slug])
+        said = (
+            _("Choose a model in the settings")
+            if view.budget
+            else _("Choose a model or a budget in the settings")
+        )
+        return f'<p><a href="{escape(address)}#budgets">{escape(said)}</a></p>'
+    facts = [escape(model.name)]
+    if view.context_share is not None:
+        share = number_format(100 * view.context_share, decimal_pos=1)
+        said = escape(_("%(share)s %% of its context length") % {"share": share})
+        if view.context_share > 1:
+            said += _badge(_("longer than the model can read"))
+        facts.append(said)
+    facts.append(escape(_("%(cost)s for the prompt") % {"cost": about(dollars(cost.plain), cost.exact)}))
+    # Asked for once somebody looks: to tell what stays the same is a job of its own.
+    address = escape(reverse("prompt-costs", args=[prompt_set.slug]))
+    return (
+        f'<p class="budget-model">{" · ".join(facts)} <span class="soft">{escape(priced(model))}</span></p>'
+        f'<p class="budget-cache" hx-post="{address}" hx-trigger="intersect once" hx-target="this"'
+        ' hx-swap="outerHTML" hx-sync="this:replace"></p>'
+    )
+
+
+@register.filter
+def priced(model: LanguageModel) -> str:
+    """As of when the prices are, and what they do not cover."""
+    day = date_format(model.as_of, "DATE_FORMAT")
+    return _("Prices as of %(day)s; answers are not included.") % {"day": day}
+
+
+@register.filter
+def cache_note(cost: Cost) -> str:
+    """What a cache keeps of a prompt, or why it keeps nothing."""
+    kept = about(grouped(cost.cached_tokens), cost.exact)
+    return {
+        "read": _("%(tokens)s tokens from the cache") % {"tokens": kept},
+        "too_short": _("the stable beginning is too short for the cache"),
+        "too_close": _("the stable beginning is too near to the minimum to say"),
+        "not_kept": _("no cache is known of this model"),
+        "not_known": _("what stays the same is not known"),
+    }[cost.cache]

@@ -1,4 +1,4 @@
-"""Views of the live preview: what the text in the editor gives, what a cache could keep of it, what it costs."""
+"""The live preview: what the text in the editor gives, what a cache could keep of it, and what it costs."""
 
 from threading import BoundedSemaphore
 from urllib.parse import urlencode
@@ -19,21 +19,20 @@ from studio.compare.versions import SideName, sides
 from studio.contexts.at_round import context_at, usual_context
 from studio.editor.conflict_views import conflict_page
 from studio.editor.forms import DraftForm, read_draft
-from studio.editor.page import EditorPage, chosen_context, editor_with, preview_topic, with_preview
+from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
 from studio.editor.view_forms import ViewOf, read_view, sent_text
 from studio.editor.views import editor_page
 from studio.models import Draft, PromptSet
 from studio.preview.cacheable_prefix import (
     CacheablePrefixes,
     NoSuchHint,
-    prefix_table,
+    prefix_changes,
     prefixes_of,
     take_order,
 )
 from studio.preview.costs import prompt_cost
 from studio.preview.forms import BudgetForm, PrefixesForm, TakeForm
-from studio.preview.rendering import Preview, preview
-from studio.preview.source import preview_source
+from studio.preview.rendering import Preview, preview, preview_source
 from studio.prompts.drafts import DraftConflict, StaleRevision
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.texts import TEXT_KINDS, TextKind, user_prompts
@@ -81,24 +80,14 @@ def _preview(request: HttpRequest, slug: str, view: ViewOf[TextKind]) -> Preview
         prompt_set = get_object_or_404(PromptSet, slug=slug, holds=FileKind.SYSTEM)
         choice = workspace_choice(prompt_set, view.workspace)
         return preview_text(sent_text(request.POST, kind), choice, owner=owner)
-    source = preview_source(slug, view.context)
-    return preview(
-        source.prompt_set,
-        source.saved,
-        kind,
-        sent_text(request.POST, kind),
-        context_at(source.context, view.round, source.whole),
-        owner=owner,
-        topic=preview_topic(source.prompt_set, kind, view.tab),
-    )
+    prompt_set, saved, at_round = preview_source(slug, view.context, view.round)
+    text = sent_text(request.POST, kind)
+    return preview(prompt_set, saved, kind, text, at_round, owner=owner, tab=view.tab)
 
 
 def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
-    view = read_view(request.POST, prompt_set.kinds)
-    person = person_of(request)
-    sent = valid_or_refuse(DraftForm(request.POST, prompt_set.kinds)).sent
-    page = with_preview(editor_with(prompt_set, person, view, sent), person)
+    page = _sent_page(request, get_object_or_404(PromptSet, slug=slug))
+    page = with_preview(page, person_of(request))
     return editor_page(request, page, page.preview.status if page.preview else 200)
 
 
@@ -110,17 +99,16 @@ def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
     if request.headers.get("HX-Request") != "true":
         return _page_with_prefixes(request, prompt_set, view.kind)
     text = sent_text(request.POST, view.kind)
-    source = preview_source(slug, view.context)
-    seen = context_at(source.context, view.round, source.whole)
+    _set, _saved, at_round = preview_source(slug, view.context, view.round)
     if not _ANALYSES.acquire(blocking=False):
         return HttpResponse(status=204)
     try:
-        found = prefixes_of(prompt_set, view.kind, text, seen, str(person_of(request).pk))
+        prefixes = prefixes_of(prompt_set, view.kind, text, at_round, str(person_of(request).pk))
     except JailError:
         return HttpResponse(status=204)
     finally:
         _ANALYSES.release()
-    context = {"prompt_set": prompt_set, "stability": found, "at_round": seen, "is_asked": True}
+    context = {"prompt_set": prompt_set, "stability": prefixes, "at_round": at_round, "is_asked": True}
     return render(request, "stability/_block.html", context)
 
 
@@ -153,14 +141,24 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
-    """How long the stable beginnings are, and how they changed: the part of a page, or a page of its own."""
+    """How long the cacheable prefixes are, and how they changed: the part of a page, or a page of its own."""
     prompt_set, person = _template_set(slug), person_of(request)
     clean = valid_or_refuse(PrefixesForm(request.GET)).cleaned_data
     new: SideName = clean["new"] or prompt_set.revision
     left, right = sides(prompt_set, person, clean["old"] or new, new)
     context = chosen_context(prompt_set, clean["context"]) if clean["context"] else None
     seen = context_at(context, clean["round"]) if context else usual_context(prompt_set)
-    table = prefix_table(prompt_set, left if clean["old"] else None, right, seen, owner=str(person.pk))
+    before, after = user_prompts(left.templates) if clean["old"] else None, user_prompts(right.templates)
+    try:
+        changes = prefix_changes(prompt_set, before, after, seen, owner=str(person.pk))
+    except JailError:
+        changes = {}
+    table = {
+        "at_round": seen,
+        "rows": [{"kind": kind, "changes": of_kind} for kind, of_kind in changes.items()],
+        "old_title": left.title if before else "",
+        "new_title": right.title,
+    }
     is_part = request.headers.get("HX-Request") == "true"
     values = {"prompt_set": prompt_set, "prefixes": table}
     return render(request, "stability/_table.html" if is_part else "stability/page.html", values)
@@ -213,15 +211,15 @@ def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
     """What the text in the editor costs with a cache; 204 where that cannot be said now."""
     refuse_other_encodings(request)
     view = read_view(request.POST)
-    source = preview_source(slug, view.context)
-    text, seen = sent_text(request.POST, view.kind), context_at(source.context, view.round, source.whole)
+    prompt_set, _saved, at_round = preview_source(slug, view.context, view.round)
+    text = sent_text(request.POST, view.kind)
     try:
-        cost = prompt_cost(source.prompt_set, view.kind, text, seen, owner=str(person_of(request).pk))
+        cost = prompt_cost(prompt_set, view.kind, text, at_round, owner=str(person_of(request).pk))
     except JailError:
         cost = None
     if cost is None:
         return HttpResponse(status=204)
-    context = {"cost": cost, "model": source.prompt_set.language_model}
+    context = {"cost": cost, "model": prompt_set.language_model}
     return HttpResponse(render_to_string("budgets/_cost.html", context))
 
 

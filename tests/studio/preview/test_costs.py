@@ -7,8 +7,8 @@ import pytest
 
 from builder.cache.tokens import TokenCount
 from studio.models import LanguageModel
-from studio.preview.budget_tags import dollars, price
 from studio.preview.costs import Cost, cost_of, total
+from studio.preview.tags import dollars, price
 
 
 def model(**more: object) -> LanguageModel:

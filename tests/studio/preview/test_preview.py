@@ -13,8 +13,8 @@ import studio.preview.examinations
 import studio.preview.rendering
 from builder.errors import Superseded
 from builder.jail import JailPool, Limits
-from studio.editor.page import preview_topic
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
+from studio.preview.rendering import preview_topic
 from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
