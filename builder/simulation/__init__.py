@@ -1,4 +1,4 @@
-"""Makes a workspace as MixSeek leaves it behind: database, logs and configuration.
+"""Simulated workspaces, as MixSeek leaves them behind: database, logs and configuration.
 
 The demo and the tests need runs to look at. ``simulate`` plays them, deterministically, with real
 DuckDB rows of MixSeek's schema, prompts rendered by the templates that a run is said to have used,
@@ -26,8 +26,7 @@ from zoneinfo import ZoneInfo
 from builder.files.prompt_file import merge
 from builder.leaderboard.schema import DATABASE_NAME
 from builder.leaderboard.writer import SimulatedDatabase
-from builder.simulation.play import Play
-from builder.simulation.runs import METRICS, TEAMS, Run, RunState, Team
+from builder.simulation.play import METRICS, TEAMS, Play, Run, RunState, Team
 from builder.simulation.texts import TASKS
 from builder.template.variables import PromptKind, field_name
 

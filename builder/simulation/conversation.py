@@ -1,5 +1,5 @@
-"""What a conversation with a team's leader leaves behind: messages in pydantic-ai's shape, and
-MixSeek's record of the part that a member had in them."""
+"""The stored conversation with a simulated team's leader: messages in pydantic-ai's shape, and MixSeek's
+record of the part that a member had in them. Used by ``play``."""
 
 import json
 import uuid
@@ -17,14 +17,6 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-@dataclass(frozen=True)
-class Talk:
-    """Both sides of a round's conversation, ready to be stored."""
-
-    messages: list[dict[str, Any]]
-    members: dict[str, Any]
-
-
 def converse(
     key: RoundKey,
     prompt: str,
@@ -35,8 +27,8 @@ def converse(
     rng: Random,
     *,
     system_prompt: bool,
-) -> Talk:
-    """The leader reads the prompt, asks a member once, and answers."""
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """The leader reads the prompt, asks a member once, and answers: messages, and the member's record."""
     half = started + (answered - started) / 2
     task, finding = voice.delegation(), voice.finding()
     call = f"pyd_ai_{rng.getrandbits(128):032x}"
@@ -56,7 +48,7 @@ def converse(
         leader.request([returned]),
         leader.response({"content": answer, "part_kind": "text"}, answered, len(prompt) + len(finding)),
     ]
-    return Talk(messages, _members(key, task, finding, started, half))
+    return messages, _members(key, task, finding, started, half)
 
 
 def _opening(prompt: str, at: datetime, voice: Voice | None) -> list[dict[str, Any]]:

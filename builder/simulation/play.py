@@ -1,37 +1,83 @@
-"""Plays one simulated run: all teams at once, each on its own clock, meeting at the leaderboard."""
+"""A simulated run and how it is played: all teams at once, each on its own clock, meeting at the leaderboard.
+Used by ``simulate``."""
 
 import heapq
 import json
 import struct
 import uuid
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
+from builder.leaderboard.rebuild import rank
+from builder.leaderboard.rows import BoardRow
 from builder.leaderboard.writer import Judgment, RoundKey, SimulatedDatabase, Summary
 from builder.simulation.conversation import converse, stamp
-from builder.simulation.runs import Run, Team
 from builder.simulation.texts import Voice, language_of
+from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.dialect import MIXSEEK
 from builder.template.formatters import variables
-from builder.template.models import RankingEntry, RoundPromptContext, RoundState
+from builder.template.models import RoundPromptContext, RoundState
 from builder.template.render import render
+from builder.template.variables import PromptKind
 
-_COMMIT = timedelta(milliseconds=3)
-"""From a transaction's start, which ``created_at`` holds, to the moment when others see its row."""
+RunState = Literal["completed", "partial_failure", "failed", "running"]
 
 
 @dataclass(frozen=True)
-class _Row:
-    """A leaderboard row as other teams come to see it."""
+class Team:
+    """A team that takes part; ``skill`` is added to each of its scores."""
 
-    team: Team
-    score: float
-    committed: datetime
+    team_id: str
+    team_name: str
+    skill: float = 0.0
+
+
+TEAMS: tuple[Team, ...] = (
+    Team("team-001", "リサーチ班 Alpha", 2.0),
+    Team("team-002", "Beta Analysts", 4.0),
+    Team("team-003", "深掘りチーム🔍", 0.0),
+    Team("team-004", "Δelta", -3.0),
+)
+
+METRICS = ("ClarityCoherence", "Coverage", "Relevance")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One execution: who played what with which templates, and how it went.
+
+    ``shift`` moves the mean of all scores, ``spread`` is their noise, ``gain`` what a team can win
+    over its rounds. ``ties`` rounds scores so that teams draw. ``zone`` is the zone of the machine
+    that ran it. A ``running`` run stops midway, has no summary and so no stored task; one that
+    started long ago is indistinguishable from a killed one. ``races`` is how often a row is
+    committed in the moment between a prompt's clock and its look at the leaderboard. ``dice`` names the
+    throws, so that they fall the same whenever the run is said to have begun.
+    """
+
+    task: str
+    started_at: datetime
+    teams: Sequence[Team] = TEAMS
+    rounds: int = 3
+    templates: Mapping[PromptKind, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
+    state: RunState = "completed"
+    zone: str = "UTC"
+    shift: float = 0.0
+    spread: float = 6.0
+    gain: float = 12.0
+    ties: bool = False
+    races: float = 0.08
+    system_prompt: bool = False
+    metrics: Sequence[str] = METRICS
+    dice: str = ""
+
+
+_COMMIT = timedelta(milliseconds=3)
+"""From a transaction's start, which ``created_at`` holds, to the moment when others see its row."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +103,8 @@ class Play:
         self._zone = ZoneInfo(run.zone)
         # The same task is as hard for every version of a prompt: comparisons pair by task.
         self._difficulty = Random(run.task).uniform(-6.0, 6.0)
-        self._rows: list[_Row] = []
+        self._rows: list[tuple[datetime, BoardRow]] = []
+        """What stands on the leaderboard, and since when others see it."""
         self._due: dict[str, datetime] = {}
         self._progress: dict[str, _Progress] = {}
         self._results: list[dict[str, Any]] = []
@@ -121,7 +168,7 @@ class Play:
             ended = answered + self._pause(4, 14)
             self._due[team.team_id] = ended
             content = self._voice.submission(number)
-            talk = converse(
+            messages, members = converse(
                 key,
                 prompt,
                 content,
@@ -132,13 +179,14 @@ class Play:
                 system_prompt=self.run.system_prompt,
             )
             yield answered
-            self._database.save_history(key, talk.messages, talk.members, answered)
+            self._database.save_history(key, messages, members, answered)
             self._report(team, number, "evaluator")
             yield ended
             state = self._judged(team, number, content, started, ended)
             assert state.score_details is not None
             self._database.save_submission(key, content, state.score_details, ended)
-            self._rows.append(_Row(team, _single(state.evaluation_score), ended + _COMMIT))
+            score = _single(state.evaluation_score)
+            self._rows.append((ended + _COMMIT, BoardRow(team.team_id, number, team.team_name, score, ended)))
             del self._due[team.team_id]
             history.append(state)
             noted = ended + self._pause(0.02, 0.1)
@@ -183,22 +231,9 @@ class Play:
             team_name=team.team_name,
             execution_id=self.execution_id,
         )
-        values = variables("team", context, self._ranking(), clock.astimezone(self._zone), MIXSEEK)
+        ranking = rank([row for seen_at, row in self._rows if seen_at <= self._now], MIXSEEK.ranking_order)
+        values = variables("team", context, ranking, clock.astimezone(self._zone), MIXSEEK)
         return render("team", self.run.templates["team"], values, MIXSEEK)
-
-    def _ranking(self) -> list[RankingEntry]:
-        entries: dict[str, RankingEntry] = {}
-        for row in self._rows:
-            if row.committed > self._now:
-                continue
-            known = entries.get(row.team.team_id)
-            entries[row.team.team_id] = RankingEntry(
-                team_id=row.team.team_id,
-                team_name=row.team.team_name,
-                max_score=row.score if known is None else max(known.max_score, row.score),
-                total_rounds=1 if known is None else known.total_rounds + 1,
-            )
-        return sorted(entries.values(), key=lambda entry: (-entry.max_score, entry.team_id.encode()))
 
     def _judged(
         self, team: Team, number: int, content: str, started: datetime, ended: datetime

@@ -1,4 +1,5 @@
-"""What simulated teams write: submissions, comments and judgments that read like real work."""
+"""The texts of simulated teams: submissions, comments and judgments that read like real work.
+Used by ``play``."""
 
 import random
 from collections.abc import Mapping
