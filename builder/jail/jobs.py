@@ -1,4 +1,5 @@
-"""The jobs that a worker does: the builder's own functions, with JSON for arguments and answers."""
+"""The jobs that a worker does: the builder's own functions, with JSON for arguments and answers. Called
+inside the jail; ``answers`` reads what they give."""
 
 import base64
 import dataclasses
@@ -54,17 +55,17 @@ _kept: OrderedDict[tuple[PromptKind, str], _Check] = OrderedDict()
 
 def _check(kind: PromptKind, text: str) -> tuple[_Check, nodes.Template | None]:
     """The check of a text; a new one with the tree that was read, which is large and good for one use."""
-    if found := _kept.get((kind, text)):
+    if kept := _kept.get((kind, text)):
         _kept.move_to_end((kind, text))
-        return found, None
+        return kept, None
     reading = read(kind, text)
-    found = _Check([problem.as_json() for problem in reading.problems], bool(errors_in(reading.problems)))
+    check = _Check([problem.as_json() for problem in reading.problems], bool(errors_in(reading.problems)))
     # What is longer than a template may be is refused at once, and would only fill the memory.
     if len(text) <= LONGEST_KEPT:
-        _kept[kind, text] = found
+        _kept[kind, text] = check
         if len(_kept) > CHECKS_KEPT:
             _kept.popitem(last=False)
-    return found, reading.tree
+    return check, reading.tree
 
 
 def _render(args: Args, tree: nodes.Template | None = None) -> str:
@@ -80,15 +81,15 @@ def _render(args: Args, tree: nodes.Template | None = None) -> str:
 
 
 def _examine(args: Args) -> Any:
-    found, tree = _check(args["kind"], args["text"])
-    if found.refused:
-        return {"problems": found.problems}
+    check, tree = _check(args["kind"], args["text"])
+    if check.refused:
+        return {"problems": check.problems}
     try:
-        return {"problems": found.problems, "text": _render(args, tree)}
+        return {"problems": check.problems, "text": _render(args, tree)}
     except LimitExceeded:
         raise
     except BuilderError as error:
-        return {"problems": found.problems, "failure": _error(error)}
+        return {"problems": check.problems, "failure": _error(error)}
 
 
 def _match(args: Args) -> str | None:
@@ -99,8 +100,8 @@ def _match(args: Args) -> str | None:
 def _coverage(args: Args) -> Any:
     if not _passes(args):
         return {"reached": [], "unreached": []}
-    found = coverage(args["text"], args["variables"], _dialect(*args["dialect"]))
-    return {"reached": list(found.reached), "unreached": list(found.unreached)}
+    lines = coverage(args["text"], args["variables"], _dialect(*args["dialect"]))
+    return {"reached": list(lines.reached), "unreached": list(lines.unreached)}
 
 
 def _unused(args: Args) -> list[str]:
@@ -147,12 +148,12 @@ def _system_table(args: Args) -> Any:
 
 
 def _front_matters(args: Args) -> Any:
-    return [dataclasses.asdict(each) for each in read_front_matters(args["texts"])]
+    return [dataclasses.asdict(matter) for matter in read_front_matters(args["texts"])]
 
 
 def _compare_three(args: Args) -> Any:
-    found = compare_three(args["base"], args["mine"], args["theirs"])
-    return [dataclasses.asdict(region) for region in found.regions]
+    compared = compare_three(args["base"], args["mine"], args["theirs"])
+    return [dataclasses.asdict(region) for region in compared.regions]
 
 
 JOBS: dict[str, Callable[[Args], Any]] = {

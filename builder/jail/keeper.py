@@ -1,4 +1,4 @@
-"""The thread that keeps the lanes full: it starts workers, waits for them and buries them."""
+"""The keeper: a thread that keeps the lanes full. It starts workers, waits for them and buries them."""
 
 import select
 import threading

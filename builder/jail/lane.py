@@ -1,4 +1,5 @@
-"""A lane: a few workers, and the jobs that wait for one of them, first come first served."""
+"""A lane of the jail: a few workers, and the jobs that wait for one of them, first come first served. Used by
+the dispatcher, filled by the keeper."""
 
 import threading
 import time
@@ -77,8 +78,8 @@ class Lane:
             if given := self._leave(ticket):
                 self.give_back(given)
             raise
-        if found := self._leave(ticket):
-            return found
+        if worker := self._leave(ticket):
+            return worker
         raise LaneClosed if self._closed else LaneBusy
 
     def _leave(self, ticket: _Ticket) -> WorkerProcess | None:

@@ -1,4 +1,4 @@
-"""What the pool counted: jobs, stops, waits, processes and their CPU time."""
+"""The statistics of a pool: jobs, stops, waits, processes and their CPU time. Shown by the studio."""
 
 import threading
 from collections import Counter

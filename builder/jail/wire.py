@@ -1,4 +1,4 @@
-"""How the two sides of the jail speak: JSON behind its length, over a pipe.
+"""The frames that the two sides of the jail exchange: JSON behind its length, over a pipe.
 
 Not pickle: what comes out of a worker is read as data, whatever happened inside.
 """

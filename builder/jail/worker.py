@@ -1,4 +1,4 @@
-"""Inside the jail: one process that takes jobs from its pipe until the pipe ends.
+"""The worker, inside the jail: one process that takes jobs from its pipe until the pipe ends.
 
 Started as ``python -I worker.py SETTINGS``. Everything that a job may need is loaded
 first; then the process gives up files, memory beyond its limit and, where the kernel can,

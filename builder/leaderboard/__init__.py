@@ -1,8 +1,14 @@
-"""The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here."""
+"""The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here.
+
+A question goes from ``store`` to ``source``, which asks the current copy (``snapshot``). ``making`` makes a
+copy: ``copying`` copies the files into ``folder``, ``digest`` adds tables for the pages. ``reader`` opens it.
+``executions``, ``across`` and ``queries`` hold the queries, ``rows`` and ``records`` shape their rows,
+``story`` and ``rebuild`` put a round together again.
+"""
 
 from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.making import Retries
-from builder.leaderboard.progress import Progress, read_progress
+from builder.leaderboard.progress import Progress
 from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
 from builder.leaderboard.records import (
     Activity,
@@ -68,5 +74,4 @@ __all__ = [
     "TeamSummary",
     "database_path",
     "default_folder",
-    "read_progress",
 ]

@@ -58,8 +58,8 @@ def identify(path: str) -> Identity:
         return Identity(database, None)
 
 
-def _stamp(found: os.stat_result) -> Stamp:
-    return Stamp(found.st_ino, found.st_size, found.st_mtime_ns)
+def _stamp(status: os.stat_result) -> Stamp:
+    return Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 @dataclass(frozen=True)
@@ -171,13 +171,13 @@ def discard(target: Path) -> None:
 
 
 def _stamps(path: str) -> dict[str, Stamp | None]:
-    found: dict[str, Stamp | None] = {}
+    stamps: dict[str, Stamp | None] = {}
     for suffix in ("", *SIDECARS):
         try:
-            found[suffix] = _stamp(os.stat(path + suffix))
+            stamps[suffix] = _stamp(os.stat(path + suffix))
         except OSError:
-            found[suffix] = None
-    return found
+            stamps[suffix] = None
+    return stamps
 
 
 def _wait_until_settled(path: str) -> None:
@@ -188,9 +188,13 @@ def _wait_until_settled(path: str) -> None:
         time.sleep((_RACY_NS - age) / 1e9)
 
 
+def is_inside(place: str, roots: Roots) -> bool:
+    return roots is None or any(place.startswith(root.rstrip("/") + "/") for root in roots)
+
+
 def require_inside(place: str, source: str, roots: Roots) -> None:
     """Refuses a file that really lies outside the folders that may be read."""
-    if roots is not None and not any(place.startswith(root.rstrip("/") + "/") for root in roots):
+    if not is_inside(place, roots):
         raise LeaderboardError(ELSEWHERE, path=source, target=place)
 
 
@@ -203,10 +207,10 @@ def _place(descriptor: int, source: str) -> str:
 
 
 def _copy_file(reading: int, source: str, target: Path, expected: Stamp, watch: Watch) -> None:
-    found = os.fstat(reading)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(reading)
+    if not stat.S_ISREG(status.st_mode):
         raise LeaderboardError(NOT_A_FILE, path=source)
-    if _stamp(found) != expected:
+    if _stamp(status) != expected:
         raise Changed
     writing = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
@@ -245,8 +249,7 @@ def _open(source: str, follow_symlinks: bool) -> int:
     # NONBLOCK, or a FIFO in the file's place would hold us for ever.
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | (0 if follow_symlinks else os.O_NOFOLLOW)
     try:
-        found = os.stat(source, follow_symlinks=follow_symlinks)
-        kept = _KEPT_OPEN.get((found.st_dev, found.st_ino))
+        kept = _KEPT_OPEN.get(_inode(os.stat(source, follow_symlinks=follow_symlinks)))
         return os.open(source, flags) if kept is None else kept
     except FileNotFoundError as error:
         raise Changed from error
@@ -257,8 +260,7 @@ def _open(source: str, follow_symlinks: bool) -> int:
 
 
 def _close(descriptor: int) -> None:
-    found = os.fstat(descriptor)
-    key = (found.st_dev, found.st_ino)
+    key = _inode(os.fstat(descriptor))
     if _KEPT_OPEN.get(key) == descriptor:
         return
     if _open_elsewhere(key, descriptor):
@@ -271,7 +273,10 @@ def _open_elsewhere(key: tuple[int, int], own: int) -> bool:
     for name in os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else ():
         # The listing holds the descriptor it was read with, which is closed by now.
         with suppress(OSError):
-            found = os.fstat(int(name))
-            if int(name) != own and (found.st_dev, found.st_ino) == key:
+            if int(name) != own and _inode(os.fstat(int(name))) == key:
                 return True
     return False
+
+
+def _inode(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino

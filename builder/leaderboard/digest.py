@@ -1,4 +1,5 @@
-"""What pages ask for, worked out once for each copy, while it is made: small tables inside the copy.
+"""The digest of a database: small tables inside its copy with what pages ask for, worked out while it
+is made.
 
 A pass over a million rows takes a second; the pages then read hundreds of rows. The tables are in the
 file, so every process that opens the copy has them and none keeps them in memory.

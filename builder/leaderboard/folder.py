@@ -1,4 +1,5 @@
-"""The private folder in which copies of databases live: owner only, bounded, shared by processes."""
+"""The folder in which copies of databases live: owner only, bounded, shared by processes. Used by
+``making``."""
 
 import fcntl
 import os
@@ -57,18 +58,18 @@ class CopyFolder:
             with suppress(FileExistsError):
                 self.path.mkdir(mode=0o700)
             # Not stat(): a symlink planted under a predictable name must not lead us elsewhere.
-            found = self.path.lstat()
+            status = self.path.lstat()
         except OSError as error:
             raise CacheFolderError(
                 FOLDER_UNUSABLE, path=str(self.path), reason=error.strerror or str(error)
             ) from error
         reason = ""
-        if not stat.S_ISDIR(found.st_mode):
+        if not stat.S_ISDIR(status.st_mode):
             reason = "it is not a folder"
-        elif found.st_uid != os.geteuid():
+        elif status.st_uid != os.geteuid():
             reason = "it belongs to another user"
-        elif found.st_mode & 0o077:
-            reason = f"its mode is {stat.S_IMODE(found.st_mode):04o}"
+        elif status.st_mode & 0o077:
+            reason = f"its mode is {stat.S_IMODE(status.st_mode):04o}"
         if reason:
             raise CacheFolderError(FOLDER_UNSAFE, path=str(self.path), reason=reason)
 
@@ -85,11 +86,7 @@ class CopyFolder:
 
     def part_bytes(self, key: str) -> int:
         """How much of a copy is there that somebody is making."""
-        return sum(
-            _size(entry)
-            for entry in self.path.iterdir()
-            if (match := _PART.fullmatch(entry.name)) and match["key"] == key
-        )
+        return sum(_size(entry) for other, entry in self._parts() if other == key)
 
     @contextmanager
     def lock(self, key: str, wait: float, clock: Callable[[], float] = time.monotonic) -> Iterator[bool]:
@@ -106,10 +103,10 @@ class CopyFolder:
 
     def tidy(self, keep: Path) -> None:
         """After a new copy, with its lock held: drop what it replaces, leftovers, and what is too much."""
-        found = _COPY.fullmatch(keep.name)
-        if found is None:
+        match = _COPY.fullmatch(keep.name)
+        if match is None:
             return
-        key = found["key"]
+        key = match["key"]
         for old in self._copies(key):
             if old != keep:
                 old.unlink(missing_ok=True)
@@ -136,19 +133,26 @@ class CopyFolder:
             time.sleep(_POLL_SECONDS)
 
     def _copies(self, key: str | None = None) -> list[Path]:
-        found = ((entry, _COPY.fullmatch(entry.name)) for entry in self.path.iterdir())
-        return [entry for entry, match in found if match and key in (None, match["key"])]
+        return [
+            entry
+            for entry in self.path.iterdir()
+            if (match := _COPY.fullmatch(entry.name)) and key in (None, match["key"])
+        ]
+
+    def _parts(self) -> list[tuple[str, Path]]:
+        """Unfinished copies by key."""
+        return [
+            (match["key"], entry) for entry in self.path.iterdir() if (match := _PART.fullmatch(entry.name))
+        ]
 
     def _drop_parts(self, key: str) -> None:
         """With the key's lock held, every unfinished copy is a leftover of a killed process."""
-        for entry in self.path.iterdir():
-            match = _PART.fullmatch(entry.name)
-            if match and match["key"] == key:
+        for other, entry in self._parts():
+            if other == key:
                 _remove(entry)
 
     def _drop_abandoned_parts(self, own: str) -> None:
-        keys = {match["key"] for entry in self.path.iterdir() if (match := _PART.fullmatch(entry.name))}
-        for key in keys - {own}:
+        for key in {key for key, _ in self._parts()} - {own}:
             with self.lock(key, wait=0) as held:
                 if held:
                     self._drop_parts(key)

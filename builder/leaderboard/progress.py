@@ -1,16 +1,17 @@
-"""The live progress files that MixSeek keeps beside its database, one for each team of an execution."""
+"""The live progress files that MixSeek keeps beside its database, one for each team of an execution. Used by
+``source``."""
 
 import json
 import os
 import stat
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from builder.leaderboard.copying import Roots
+from builder.leaderboard.copying import Roots, is_inside
 
 _SUFFIX = ".progress.json"
 _MAX_BYTES = 64 * 1024
@@ -57,8 +58,8 @@ class ProgressFolder:
         """The progress of some executions, or of all. A file that is being rewritten is left out."""
         names = self._listed()
         wanted = sorted(names if executions is None else set(executions) & names.keys())
-        found = (_read(self._path / name) for execution in wanted for name in names[execution])
-        return [progress for progress in found if progress is not None]
+        reports = (_read(self._path / name) for execution in wanted for name in names[execution])
+        return [progress for progress in reports if progress is not None]
 
     def alive(self, since: datetime, finished: frozenset[str] = frozenset()) -> list[str]:
         """Executions, not among the finished ones, of which a team has reported since then."""
@@ -93,12 +94,16 @@ class ProgressFolder:
         if began < self._not_before:
             return self._names
         try:
-            found = os.stat(self._path)
-            version = (found.st_ino, found.st_mtime_ns)
+            status = os.stat(self._path)
+            version = (status.st_ino, status.st_mtime_ns)
             if version != self._version:
-                names = os.listdir(self._path) if self._is_inside() else []
+                names = (
+                    os.listdir(self._path)
+                    if is_inside(os.path.realpath(self._path) + "/", self._roots)
+                    else []
+                )
                 # A file added within the same tick of the clock would leave no trace: look again then.
-                settled = time.time_ns() - found.st_mtime_ns > _TICK_NS
+                settled = time.time_ns() - status.st_mtime_ns > _TICK_NS
                 self._names, self._version = _by_execution(names), version if settled else None
                 took = time.monotonic() - began
                 self._not_before = began + took * _REST_PER_LISTING if took > _LONG_LISTING else 0.0
@@ -106,25 +111,16 @@ class ProgressFolder:
             self._names, self._version = {}, None
         return self._names
 
-    def _is_inside(self) -> bool:
-        place = os.path.realpath(self._path) + "/"
-        return self._roots is None or any(place.startswith(root.rstrip("/") + "/") for root in self._roots)
-
 
 def _by_execution(names: Iterable[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
+    files: dict[str, list[str]] = {}
     for name in sorted(names):
         # Execution ids hold no dot; team ids may.
         execution, dot, _ = name.partition(".")
         # Bytes that are no UTF-8 are no name of MixSeek's, and no page could show them.
         if dot and name.endswith(_SUFFIX) and _shown(name) == name:
-            found.setdefault(execution, []).append(name)
-    return found
-
-
-def read_progress(logs: Path, executions: Collection[str] | None = None) -> list[Progress]:
-    """The progress of some executions, or of all."""
-    return ProgressFolder(logs).read(executions)
+            files.setdefault(execution, []).append(name)
+    return files
 
 
 def _read(path: Path) -> Progress | None:

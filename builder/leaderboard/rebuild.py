@@ -1,4 +1,5 @@
-"""Rebuilds what a prompt was made from, out of what a run left behind. Pure: rows in, context out."""
+"""The rebuilding of a stored round: what its prompt was made from, out of what a run left behind. Pure: rows
+in, context out. Used by the store and by attribution."""
 
 import math
 import re

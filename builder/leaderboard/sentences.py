@@ -1,4 +1,4 @@
-"""What the store says when it cannot answer."""
+"""The messages of the store for what it cannot answer."""
 
 from builder.messages import message
 

@@ -249,10 +249,6 @@ class AggregationStore(Source):
             return Activity(tuple(signs.alive), executions=0 if missing else None)
         return listing.activity(reader, signs)
 
-    def is_running(self, now: datetime | None = None) -> bool:
-        """Whether MixSeek is at work here, as far as can be told without waiting."""
-        return bool(self.activity(now).running)
-
     # --- what was sent -------------------------------------------------------------------
 
     def delivered(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:

@@ -1,4 +1,4 @@
-"""Writes a MixSeek database the way MixSeek does. For simulated workspaces only: the studio and its
+"""The writer of a MixSeek database, as MixSeek writes it. For simulated workspaces only: the studio and its
 store never write to, and never even open, the database of a real one."""
 
 import json

@@ -145,7 +145,7 @@ class BuiltPrompt:
     def as_json(self) -> dict[str, Any]:
         """For a snapshot that outlives the folder and our wording; ``from_json`` reads it back."""
         kept = ("severity", "code", "file", "line", "params")
-        diagnostics = tuple({name: getattr(each, name) for name in kept} for each in self.diagnostics)
+        diagnostics = tuple({name: getattr(problem, name) for name in kept} for problem in self.diagnostics)
         return {**asdict(replace(self, diagnostics=())), "diagnostics": diagnostics}
 
     @classmethod
@@ -154,12 +154,12 @@ class BuiltPrompt:
             data["mode"],
             data["text"],
             tuple(
-                Section(**{**each, "reason": Reason(**each["reason"]) if each["reason"] else None})
-                for each in data["sections"]
+                Section(**{**section, "reason": Reason(**section["reason"]) if section["reason"] else None})
+                for section in data["sections"]
             ),
-            tuple(FileUse(**each) for each in data["files"]),
-            tuple(SkillUse(**each) for each in data["skills"]),
-            tuple(Problem(**each) for each in data["diagnostics"]),
+            tuple(FileUse(**use) for use in data["files"]),
+            tuple(SkillUse(**use) for use in data["skills"]),
+            tuple(Problem(**problem) for problem in data["diagnostics"]),
             data["model"],
         )
 

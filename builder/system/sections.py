@@ -152,7 +152,7 @@ TRUNCATED = message(
 class Limits:
     """How many characters a file may bring, and all of them together."""
 
-    each: int
+    one: int
     total: int | None = None
     truncation: Truncation = "head"
 
@@ -193,7 +193,7 @@ def _uses(files: Sequence[BootstrapFile], limits: Limits, model: str) -> Iterato
         if content is None:
             yield FileUse(file.name, "missing", file.size, None, NOT_FOUND, model)
             continue
-        limit = limits.each if left is None else min(limits.each, left)
+        limit = limits.one if left is None else min(limits.one, left)
         injected = truncate(content, limit, limits.truncation)
         if left is not None:
             left -= min(len(content), limit)

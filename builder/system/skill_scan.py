@@ -107,9 +107,9 @@ NO_SUCH_SKILL = message(
 class FoundSkills:
     """Those that are offered, those that somebody switched off, and what was wrong."""
 
-    skills: tuple[Skill, ...]
-    disabled: tuple[Skill, ...]
-    diagnostics: tuple[Problem, ...]
+    offered: tuple[Skill, ...] = ()
+    disabled: tuple[Skill, ...] = ()
+    diagnostics: tuple[Problem, ...] = ()
 
 
 def find_skills(

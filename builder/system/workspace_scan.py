@@ -24,7 +24,7 @@ from builder.system.input import (
     Skill,
     SystemPromptInput,
 )
-from builder.system.skill_scan import find_skills, refused
+from builder.system.skill_scan import FoundSkills, find_skills, refused
 
 MOST_READ = 64 * 1024 * 1024
 """Bytes of all bootstrap files together; limits that ask for more find the rest refused."""
@@ -80,7 +80,7 @@ def scan(
     root = Path(os.path.realpath(workspace))
     wanted = IN_MODE[mode] - config.disabled_sections
     files, diagnostics = _bootstrap(root, config.bootstrap) if "project_context" in wanted else ((), ())
-    found = find_skills(root, config.skills, machine.home, read) if "skills" in wanted else None
+    skills = find_skills(root, config.skills, machine.home, read) if "skills" in wanted else FoundSkills()
     given = SystemPromptInput(
         identity_line=config.identity_line,
         mode=mode,
@@ -89,7 +89,7 @@ def scan(
         extra_context=config.extra_context,
         disabled_sections=config.disabled_sections,
         tools=config.tools,
-        skills=found.skills if found else (),
+        skills=skills.offered,
         skills_max_chars=config.skills.max_chars,
         self_update=config.self_update,
         bootstrap=files,
@@ -106,8 +106,8 @@ def scan(
     )
     return Scan(
         given,
-        (*diagnostics, *(found.diagnostics if found else ())),
-        found.disabled if found else (),
+        (*diagnostics, *skills.diagnostics),
+        skills.disabled,
         frozenset(problem.file for problem in diagnostics if problem.file),
     )
 
@@ -170,5 +170,5 @@ def _runtime(root: Path, config: RuntimeConfig, machine: Machine) -> Runtime:
     )
 
 
-def _known(said: str | None, found: str) -> str:
-    return found if said is None else said
+def _known(said: str | None, looked_up: str) -> str:
+    return looked_up if said is None else said

@@ -154,8 +154,8 @@ def test_a_glance_tells_how_much_ran_and_what_ran_last(original: Played, kept: A
     assert glance.last_at == kept.executions(limit=1, now=LATER)[0].last_at
     sign = max(team.updated_at for team in kept.progress([original.ids[4]]) if team.updated_at)
     assert kept.activity(sign + timedelta(minutes=1)).running == (original.ids[4],)
-    assert kept.is_running(sign + timedelta(minutes=1))
-    assert not kept.is_running(sign + timedelta(days=1))
+    assert kept.activity(sign + timedelta(minutes=1)).running
+    assert not kept.activity(sign + timedelta(days=1)).running
 
 
 @pytest.mark.slow

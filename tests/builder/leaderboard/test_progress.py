@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from builder.leaderboard import AggregationStore, Progress, progress, read_progress
+from builder.leaderboard import AggregationStore, Progress, progress
 from builder.leaderboard.progress import ProgressFolder
 from tests.builder.leaderboard.conftest import Played
 
 
 def test_progress_tells_what_each_team_of_an_execution_is_doing(played: Played) -> None:
-    teams = read_progress(played.path / "logs", [played.ids[4]])
+    teams = ProgressFolder(played.path / "logs").read([played.ids[4]])
     assert [team.team_id for team in teams] == ["team-001", "team-002", "team-003", "team-004"]
     assert {team.status for team in teams} == {"running"}
     assert {team.total_rounds for team in teams} == {3}
@@ -20,19 +20,19 @@ def test_progress_tells_what_each_team_of_an_execution_is_doing(played: Played) 
 
 def test_a_failed_team_says_why(played: Played) -> None:
     failed = [
-        team for team in read_progress(played.path / "logs", [played.ids[2]]) if team.status == "failed"
+        team for team in ProgressFolder(played.path / "logs").read([played.ids[2]]) if team.status == "failed"
     ]
     assert [team.error for team in failed] == ["Team execution timed out after 600 seconds"]
 
 
 def test_without_logs_there_is_no_progress(tmp_path: Path) -> None:
-    assert read_progress(tmp_path / "logs") == []
+    assert ProgressFolder(tmp_path / "logs").read() == []
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"execution_id": "e"}', '{"a": "\ud800"}'])
 def test_a_file_that_is_being_rewritten_is_left_out(content: str, tmp_path: Path) -> None:
     (tmp_path / "e.t.progress.json").write_bytes(content.encode("utf-8", "surrogatepass"))
-    assert read_progress(tmp_path) == []
+    assert ProgressFolder(tmp_path).read() == []
 
 
 def test_a_team_id_may_hold_dots(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_team_id_may_hold_dots(tmp_path: Path) -> None:
         "updated_at": "2026-01-01T00:00:00",
     }
     (tmp_path / "e.a.b.progress.json").write_text(json.dumps(document))
-    (team,) = read_progress(tmp_path, ["e"])
+    (team,) = ProgressFolder(tmp_path).read(["e"])
     assert (team.team_id, team.team_name) == ("a.b", "a.b")
     assert team.updated_at == datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -134,7 +134,7 @@ def test_what_is_no_plain_file_is_left_out_and_keeps_nobody_waiting(tmp_path: Pa
     (logs / "e.deep.progress.json").write_bytes(b'{"execution_id": ' + b"[" * 60_000)
     (logs / os.fsdecode(b"\xff.t.progress.json")).write_bytes(_document())
     (logs / "e.t.progress.json").write_bytes(_document())
-    assert [team.team_id for team in read_progress(logs)] == ["t"]
+    assert [team.team_id for team in ProgressFolder(logs).read()] == ["t"]
     assert ProgressFolder(logs).alive(datetime(2025, 1, 1, tzinfo=UTC)) == ["e"]
 
 
@@ -146,7 +146,7 @@ def test_what_no_page_could_show_is_put_right(tmp_path: Path) -> None:
         "error_message": "\udc00",
     }
     (tmp_path / "e.t.progress.json").write_bytes(_document(**odd, updated_at="0001-01-01T00:00:00+14:00"))
-    (team,) = read_progress(tmp_path)
+    (team,) = ProgressFolder(tmp_path).read()
     assert (team.team_name, team.status, team.current_agent, team.error) == ("half ?", "?", "?", "?")
     assert team.updated_at is None, "a moment before the first one has no time in UTC"
 
