@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from builder.errors import DatabaseMissing
 from builder.leaderboard import AggregationStore, Distribution, Execution, ScoresOf, TeamSummary
 from studio.shell.charts import Chart, Group, Words, strip_chart
-from studio.shell.charts.spread import Box, box_chart, spread_chart
+from studio.shell.charts.boxes import Box, box_chart, spread_chart
 from studio.shell.downloads import Table
 from studio.shell.numbers import score
 

@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString
 
 from builder.results.statistics import FEWEST_RUNS, Estimate
 from studio.shell.charts.lines import DASHES, NAMED, marker
-from studio.shell.charts.scale import Scale, drawable, scale
+from studio.shell.charts.scale import Scale, drawable, left_axis, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, joined, line, tag, text
 from studio.shell.numbers import score
 
@@ -67,11 +67,7 @@ def _reach(estimate: Estimate) -> Iterator[float | None]:
 
 def _axes(shown: Sequence[Point], places: Sequence[float], up: Scale, words: Words) -> SafeString:
     left, right, bottom = _LEFT, WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    parts = [text(left - 8, 13, words.up, "axis-name", "start")] if words.up else []
-    for tick in up.ticks:
-        y = up.at(tick)
-        parts.append(line(left, y, right, y, "grid zero" if tick == 0 and up.low < 0 else "grid"))
-        parts.append(text(left - 8, y + 4, up.label(tick), "tick", "end"))
+    parts = left_axis(up, left, right, words.up)
     every = -(-len(shown) // _NAMES)
     for number, (point, x) in enumerate(zip(shown, places, strict=True)):
         # The newest is the one that people look for: names are left out counting from it.
@@ -96,19 +92,10 @@ def _break(x: float, because: str) -> SafeString:
 def _stretch(look: int, stretch: Stretch, places: Sequence[float], up: Scale, *, figures: bool) -> SafeString:
     dash = {"stroke-dasharray": DASHES[look]} if DASHES[look] else {}
     points = list(zip(stretch.points, places, strict=True))
+    ends = [(x, up.at(point.estimate.mean)) for point, x in points]
     joins = [
-        tag(
-            "line",
-            {
-                "class": "line",
-                "x1": x,
-                "y1": up.at(old.estimate.mean),
-                "x2": next_x,
-                "y2": up.at(new.estimate.mean),
-                **dash,
-            },
-        )
-        for (old, x), (new, next_x) in pairwise(points)
+        tag("line", {"class": "line", "x1": x1, "y1": y1, "x2": x2, "y2": y2, **dash})
+        for (x1, y1), (x2, y2) in pairwise(ends)
     ]
     marks = [_mark(look, point, x, up, figures) for point, x in points]
     return tag("g", {"class": f"interval look-{look + 1}"}, joined(joins), joined(marks))

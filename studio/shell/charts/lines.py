@@ -3,11 +3,12 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from studio.shell.charts.scale import Scale, counting_scale, drawable, scale
+from studio.shell.charts.scale import Scale, counting_scale, drawable, left_axis, scale
 from studio.shell.charts.svg import WIDTH, Chart, Words, drawing, joined, line, shortened, spread, tag, text
 from studio.shell.numbers import score
 
@@ -30,16 +31,23 @@ class Series:
     name: str
     points: tuple[tuple[int, float | None], ...]
 
+    @property
+    def drawn(self) -> list[tuple[int, float]]:
+        """The points that have a place."""
+        return [
+            (number, value) for number, value in self.points if value is not None and math.isfinite(value)
+        ]
+
 
 def line_chart(identity: str, series: Sequence[Series], words: Words) -> Chart:
     """The first of the series are the ones that are named: give them in the order of the ranking.
 
     ``identity`` begins the ids of the drawing's parts, which must be unique in a page.
     """
-    values = drawable(value for each in series for _, value in each.points)
+    values = drawable(value for team in series for _, value in team.points)
     if not values:
         return Chart()
-    rounds = [number for each in series for number, value in each.points if _has_place(value)]
+    rounds = [number for team in series for number, _ in team.drawn]
     across = counting_scale(min(rounds), max(rounds), _LEFT + 14, WIDTH - _RIGHT - 14)
     up = scale(values, _HEIGHT - _BOTTOM, _TOP)
     named, others = list(series[:NAMED]), series[NAMED:]
@@ -48,11 +56,11 @@ def line_chart(identity: str, series: Sequence[Series], words: Words) -> Chart:
         words,
         _HEIGHT,
         _axes(across, up, words),
-        joined(_other(each, across, up) for each in others),
-        joined(reversed([_named(look, each, across, up, words) for look, each in enumerate(named)])),
+        joined(_other(team, across, up) for team in others),
+        joined(reversed([_named(look, team, across, up, words) for look, team in enumerate(named)])),
         _end_labels(named, across, up),
     )
-    total = sum(len(each.points) for each in series)
+    total = sum(len(team.points) for team in series)
     return Chart(svg, left_unnamed=len(others), left_out=total - len(values))
 
 
@@ -63,12 +71,7 @@ def swatches(count: int) -> list[SafeString]:
 
 def _axes(across: Scale, up: Scale, words: Words) -> SafeString:
     left, right, bottom = _LEFT, WIDTH - _RIGHT, _HEIGHT - _BOTTOM
-    parts = [text(left - 8, 13, words.up, "axis-name", "start")] if words.up else []
-    for tick in up.ticks:
-        y = up.at(tick)
-        # Below nothing is another country: its border shows.
-        parts.append(line(left, y, right, y, "grid zero" if tick == 0 and up.low < 0 else "grid"))
-        parts.append(text(left - 8, y + 4, up.label(tick), "tick", "end"))
+    parts = left_axis(up, left, right, words.up)
     for tick in across.ticks:
         parts.append(text(across.at(tick), bottom + 20, f"{tick:g}", "tick", "middle"))
     parts.append(line(left, bottom, right, bottom, "axis"))
@@ -78,19 +81,17 @@ def _axes(across: Scale, up: Scale, words: Words) -> SafeString:
 
 
 def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) -> SafeString:
-    found = [(number, value) for number, value in series.points if value is not None and math.isfinite(value)]
     path = _path(series, across, up)
-    attributes: dict[str, object] = {"class": "line", "d": path}
-    if DASHES[look]:
-        attributes["stroke-dasharray"] = DASHES[look]
+    marked = series.drawn if len(series.drawn) <= _MARKED else series.drawn[-1:]
+    place = words.each or _("round %(number)d")
     marks = [
         marker(
             look,
             across.at(number),
             up.at(value),
-            f"{series.name} · {_place(number, words)} · {score(value)}",
+            f"{series.name} · {place % {'number': number}} · {score(value)}",
         )
-        for number, value in (found if len(found) <= _MARKED else found[-1:])
+        for number, value in marked
     ]
     # A line of two pixels is hard to point at.
     return tag(
@@ -98,7 +99,7 @@ def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) ->
         {"class": f"series look-{look + 1}"},
         tag("title", {}, series.name),
         tag("path", {"class": "near", "d": path}),
-        tag("path", attributes),
+        tag("path", {"class": "line", "d": path, **_dash(look)}),
         *marks,
     )
 
@@ -106,8 +107,7 @@ def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) ->
 def _other(series: Series, across: Scale, up: Scale) -> SafeString:
     dots = [
         tag("circle", {"cx": across.at(number), "cy": up.at(value), "r": 1.6})
-        for number, value in series.points[-_MARKED:]
-        if value is not None and math.isfinite(value)
+        for number, value in Series("", series.points[-_MARKED:]).drawn
     ]
     return tag(
         "g",
@@ -120,30 +120,23 @@ def _other(series: Series, across: Scale, up: Scale) -> SafeString:
 
 def _end_labels(series: Sequence[Series], across: Scale, up: Scale) -> SafeString:
     ends = []
-    for look, each in enumerate(series):
-        last = [(n, value) for n, value in each.points if value is not None and math.isfinite(value)][-1:]
-        ends += [(look, each.name, across.at(number), up.at(value), value) for number, value in last]
+    for look, team in enumerate(series):
+        last = team.drawn[-1:]
+        ends += [(look, team.name, across.at(number), up.at(value), value) for number, value in last]
     places = spread([y for *_, y, _ in ends], _LABEL_GAP, _TOP, _HEIGHT - _BOTTOM)
     left = WIDTH - _RIGHT + 22
     parts = []
     for (look, name, x, y, value), place in zip(ends, places, strict=True):
-        short = shortened(name, _LABEL_ROOM)
+        leader = f"M{x + 7:.1f} {y:.1f}L{left - 12:.1f} {place:.1f}H{left - 4}"
+        label = tag(
+            "text",
+            {"x": left, "y": place + 4},
+            tag("title", {}, name),
+            tag("tspan", {"class": "end-name"}, shortened(name, _LABEL_ROOM)),
+            tag("tspan", {"class": "end-score", "dx": 6}, score(value)),
+        )
         parts.append(
-            tag(
-                "g",
-                {"class": f"end look-{look + 1}"},
-                tag(
-                    "path",
-                    {"class": "leader", "d": f"M{x + 7:.1f} {y:.1f}L{left - 12:.1f} {place:.1f}H{left - 4}"},
-                ),
-                tag(
-                    "text",
-                    {"x": left, "y": place + 4},
-                    tag("title", {}, name),
-                    tag("tspan", {"class": "end-name"}, short),
-                    tag("tspan", {"class": "end-score", "dx": 6}, score(value)),
-                ),
-            )
+            tag("g", {"class": f"end look-{look + 1}"}, tag("path", {"class": "leader", "d": leader}), label)
         )
     return tag("g", {"class": "ends"}, *parts)
 
@@ -166,53 +159,28 @@ def _thinned(points: Sequence[tuple[int, float | None]]) -> Sequence[tuple[int, 
     width = math.ceil(len(points) / (_POINTS / 2))
     kept: list[tuple[int, float | None]] = []
     for start in range(0, len(points), width):
-        stretch = [point for point in points[start : start + width] if _has_place(point[1])]
+        stretch = Series("", tuple(points[start : start + width])).drawn
         if stretch:
-            ends = {min(stretch, key=_value), max(stretch, key=_value)}
-            kept += sorted(ends, key=lambda point: point[0])
+            kept += sorted({min(stretch, key=itemgetter(1)), max(stretch, key=itemgetter(1))})
     return kept
 
 
-def _value(point: tuple[int, float | None]) -> float:
-    return point[1] or 0.0
-
-
-def _has_place(value: float | None) -> bool:
-    return value is not None and math.isfinite(value)
-
-
-def _place(number: int, words: Words) -> str:
-    return (words.each or _("round %(number)d")) % {"number": number}
+def _dash(look: int) -> dict[str, str]:
+    return {"stroke-dasharray": DASHES[look]} if DASHES[look] else {}
 
 
 def _swatch(look: int) -> SafeString:
-    if look >= NAMED:
-        return tag(
-            "svg",
-            {
-                "class": "swatch other",
-                "view_box": "0 0 34 12",
-                "width": 34,
-                "height": 12,
-                "aria-hidden": "true",
-            },
-            line(1, 6, 33, 6, "line"),
-        )
-    attributes: dict[str, object] = {"x1": 1, "y1": 6, "x2": 33, "y2": 6, "class": "line"}
-    if DASHES[look]:
-        attributes["stroke-dasharray"] = DASHES[look]
-    return tag(
-        "svg",
-        {
-            "class": f"swatch look-{look + 1}",
-            "view_box": "0 0 34 12",
-            "width": 34,
-            "height": 12,
-            "aria-hidden": "true",
-        },
-        tag("line", attributes),
-        marker(look, 17.0, 6.0, ""),
-    )
+    is_named = look < NAMED
+    kind = f"look-{look + 1}" if is_named else "other"
+    stroke = {"x1": 1, "y1": 6, "x2": 33, "y2": 6, "class": "line", **(_dash(look) if is_named else {})}
+    frame = {
+        "class": f"swatch {kind}",
+        "view_box": "0 0 34 12",
+        "width": 34,
+        "height": 12,
+        "aria-hidden": "true",
+    }
+    return tag("svg", frame, tag("line", stroke), *([marker(look, 17.0, 6.0, "")] if is_named else []))
 
 
 def marker(look: int, x: float, y: float, says: str) -> SafeString:

@@ -1,10 +1,13 @@
-"""From values to places: ticks that people can read, for any range."""
+"""Scales of charts: where a value stands in a drawing, with ticks that people can read, and the left axis."""
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from django.utils.formats import number_format
+from django.utils.safestring import SafeString
+
+from studio.shell.charts.svg import line, text
 
 _LARGEST = 1e300
 """Beyond it the difference of two numbers may be none; nobody sees more in a drawing anyway."""
@@ -46,8 +49,8 @@ class Scale:
 
 def scale(values: Iterable[float], start: float, end: float, *, about: int = 5) -> Scale:
     """A scale whose ends are ticks, so that every value stands between two of them."""
-    found = list(values)
-    low, high = min(found), max(found)
+    values = list(values)
+    low, high = min(values), max(values)
     if high - low < 1e-9 * max(abs(low), abs(high), 1.0):
         # One value: it stands in the middle, among its neighbours.
         room = max(abs(low) * 0.05, 1.0)
@@ -65,6 +68,20 @@ def counting_scale(low: int, high: int, start: float, end: float, *, at_most: in
     if low == high:
         return Scale(low - 1.0, high + 1.0, start, end, ticks, 1.0)
     return Scale(float(low), float(high), start, end, ticks, float(step))
+
+
+def grid_class(axis: Scale, tick: float) -> str:
+    """The class of a tick's line: where the axis goes below zero, zero itself stands out."""
+    return "grid zero" if tick == 0 and axis.low < 0 else "grid"
+
+
+def left_axis(up: Scale, left: float, right: float, name: str) -> list[SafeString]:
+    """The axis of values at the left of a chart, with a line across at each tick."""
+    parts = [text(left - 8, 13, name, "axis-name", "start")] if name else []
+    for tick in up.ticks:
+        parts.append(line(left, up.at(tick), right, up.at(tick), grid_class(up, tick)))
+        parts.append(text(left - 8, up.at(tick) + 4, up.label(tick), "tick", "end"))
+    return parts
 
 
 def _round_step(rough: float) -> float:

@@ -1,7 +1,7 @@
-"""The pieces that every chart is drawn with."""
+"""SVG elements that every chart is drawn with, and places for labels that would run into each other."""
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from django.utils.html import conditional_escape, format_html, format_html_join
@@ -39,7 +39,7 @@ class Chart:
         return bool(self.svg)
 
 
-def tag(name: str, attributes: dict[str, object], *children: str) -> SafeString:
+def tag(name: str, attributes: Mapping[str, object], *children: str) -> SafeString:
     """An element; ``class_`` is written ``class``, and ``view_box`` in SVG's spelling."""
     written = format_html_join(
         "", ' {}="{}"', ((_spelled(key), _number(value)) for key, value in attributes.items())
@@ -105,10 +105,7 @@ def spread(wanted: list[float], gap: float, low: float, high: float) -> list[flo
             centre = min(max(centre, low + reach), high - reach)
         blocks.append((centre, count))
     places = [centre + gap * (at - (size - 1) / 2) for centre, size in blocks for at in range(size)]
-    found = [0.0] * len(wanted)
-    for index, place in zip(order, places, strict=True):
-        found[index] = place
-    return found
+    return [place for _, place in sorted(zip(order, places, strict=True))]
 
 
 def _spelled(key: str) -> str:
