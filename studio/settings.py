@@ -89,12 +89,7 @@ if ENVIRONMENT.database:
     DATABASES = {
         "default": {
             "ENGINE": "django.db.backends.postgresql",
-            "NAME": ENVIRONMENT.database.name,
-            "USER": ENVIRONMENT.database.user,
-            "PASSWORD": ENVIRONMENT.database.password,
-            "HOST": ENVIRONMENT.database.host,
-            "PORT": ENVIRONMENT.database.port,
-            "OPTIONS": dict(ENVIRONMENT.database.options),
+            **ENVIRONMENT.database,
             "CONN_MAX_AGE": 60,
             "CONN_HEALTH_CHECKS": True,
         }

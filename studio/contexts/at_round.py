@@ -73,7 +73,7 @@ def _values(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Val
 
 def dialect_of(prompt_set: PromptSet) -> Dialect:
     """The dialect that the set is rendered in."""
-    return next((each for name, each in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
+    return next((dialect for name, dialect in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
 
 
 def context_at(
@@ -95,7 +95,7 @@ def context_at(
 def usual_context(prompt_set: PromptSet) -> ContextAtRound:
     """The one that the editor opens with: of the set's own contexts the first, else of the shared ones."""
     contexts = SampleContext.objects.for_set(prompt_set).defer("submission", "data")
-    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    first = min(contexts, key=lambda context: context.prompt_set_id is None, default=None)
     return context_at(SampleContext.objects.get(pk=first.pk) if first else None)
 
 

@@ -98,8 +98,8 @@ class AboutForm(forms.Form):
         sets = PromptSet.objects.of_templates().filter(archived=False)
         if context is not None and context.prompt_set is not None:
             sets |= PromptSet.objects.filter(pk=context.prompt_set.pk)
-        self.sets = {each.slug: each for each in sets.order_by("name", "pk")}
-        choices = [("", _("All sets")), *((slug, each.name) for slug, each in self.sets.items())]
+        self.sets = {prompt_set.slug: prompt_set for prompt_set in sets.order_by("name", "pk")}
+        choices = [("", _("All sets")), *((slug, prompt_set.name) for slug, prompt_set in self.sets.items())]
         self.fields["prompt_set"].choices = choices  # type: ignore[attr-defined]
         self.explain()
 
@@ -210,18 +210,18 @@ class ContextForm(AboutForm):
     def clean(self) -> dict[str, Any]:
         """Judged by the builder's models; each problem beside its field."""
         self.refuse_taken_name()
-        raw = self._raw()
-        try:
-            self.round = RoundPromptContext.model_validate(raw)
-        except pydantic.ValidationError as error:
-            for problem in field_problems(error, own_label):
-                self._complain(problem)
         self.submission = self.cleaned_data.get("submission", "")
+        problems: list[Problem] = []
+        try:
+            self.round = RoundPromptContext.model_validate(self._raw())
+        except pydantic.ValidationError as error:
+            problems += field_problems(error, own_label)
         try:
             EvaluatorPromptContext(user_query="-", submission=self.submission)
         except pydantic.ValidationError as error:
-            for problem in field_problems(error, own_label):
-                self._complain(problem)
+            problems += field_problems(error, own_label)
+        for problem in problems:
+            self._complain(problem)
         return self.cleaned_data
 
     def _complain(self, problem: Problem) -> None:
@@ -239,8 +239,8 @@ class ContextForm(AboutForm):
         clean = self.cleaned_data
         # A field left blank is not there; «required» says more than «not a number».
         told: dict[str, Any] = {name: clean[name] for name in _TOLD if clean.get(name)}
-        for rows, each in self.text.rows.items():
-            told[rows] = [self._raw_row(rows, index) for index in range(len(each))]
+        for rows, texts in self.text.rows.items():
+            told[rows] = [self._raw_row(rows, index) for index in range(len(texts))]
         if clean.get("ranked") != "yes":
             told[RANKING] = None
         return told

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.utils.translation import pgettext
 
 from builder.invalid_input import CONTEXT_INVALID, ContextError
-from builder.template.models import EvaluatorPromptContext, RoundPromptContext
+from builder.template.models import RoundPromptContext
 from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
 from studio.shell.addresses import free_slug
@@ -117,14 +117,14 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
         if not text:
             return self
         matching = [stored for stored, words in shown.items() if text.casefold() in words.casefold()]
-        found = Q()
+        matches = Q()
         for column in ("name", "description"):
             stored = Q()
             # SQLite knows upper and lower case of ASCII alone.
             for spelling in {text, text.lower(), text.upper(), text.capitalize()}:
                 stored |= Q(**{f"{column}__icontains": spelling})
-            found |= (stored & ~Q(**{f"{column}__in": shown})) | Q(**{f"{column}__in": matching})
-        return self.filter(found)
+            matches |= (stored & ~Q(**{f"{column}__in": shown})) | Q(**{f"{column}__in": matching})
+        return self.filter(matches)
 
     def make(self, values: ContextValues, *, at: datetime) -> "SampleContext":
         """Store a new context, or raise ``NameTaken``."""
@@ -210,11 +210,6 @@ class SampleContext(models.Model):
     def round_context(self) -> RoundPromptContext:
         """What team and judgment prompts are made from."""
         return RoundPromptContext.model_validate(self.data)
-
-    @property
-    def evaluator_context(self) -> EvaluatorPromptContext:
-        """What the evaluator prompt is made from."""
-        return EvaluatorPromptContext(user_query=self.round_context.user_prompt, submission=self.submission)
 
     @property
     def values(self) -> ContextValues:

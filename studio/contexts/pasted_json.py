@@ -109,9 +109,9 @@ def _refuse_what_cannot_be_kept(value: Any) -> None:
         if isinstance(part, str):
             _refuse_characters(part)
         elif isinstance(part, dict):
-            waiting += ((each, depth + 1) for pair in part.items() for each in pair)
+            waiting += ((inner, depth + 1) for pair in part.items() for inner in pair)
         elif isinstance(part, list):
-            waiting += ((each, depth + 1) for each in part)
+            waiting += ((inner, depth + 1) for inner in part)
 
 
 def _refuse_characters(text: str) -> None:

@@ -234,7 +234,7 @@ def missing_samples() -> list[Sample]:
     shared_or_there = Q(slug__in=names) | Q(prompt_set=None, name__in=names.values())
     there = list(SampleContext.objects.filter(shared_or_there).values_list("slug", "name"))
     slugs, taken = {slug for slug, _ in there}, {name for _, name in there}
-    return [each for each in SAMPLES if each.slug not in slugs and names[each.slug] not in taken]
+    return [sample for sample in SAMPLES if sample.slug not in slugs and names[sample.slug] not in taken]
 
 
 def add_samples(at: datetime) -> int:

@@ -135,8 +135,8 @@ class ContextText:
     def data(self) -> dict[str, str]:
         """All of it in one level: ``round_history.0.evaluation_score``."""
         flat = dict(self.single)
-        for rows, each in self.rows.items():
-            for index, row in enumerate(each):
+        for rows, texts in self.rows.items():
+            for index, row in enumerate(texts):
                 flat |= {dotted((rows, index, column)): text for column, text in row.items()}
         return flat
 

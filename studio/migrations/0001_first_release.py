@@ -33,7 +33,7 @@ def add_shipped(apps: Any, schema_editor: Any) -> None:
     """The table of language models begins with what the studio ships; models that are there stay as they are."""
     models = apps.get_model("studio", "LanguageModel").objects.using(schema_editor.connection.alias)
     there = set(models.values_list("name", flat=True))
-    models.bulk_create([models.model(**model.columns) for name, model in SHIPPED.items() if name not in there])
+    models.bulk_create([models.model(**figures) for name, figures in SHIPPED.items() if name not in there])
 
 
 class Migration(migrations.Migration):

@@ -72,15 +72,15 @@ def _parts(text: str, spans: list[tuple[int, int]], start: int, end: int) -> Ite
 def _spans(text: str, words: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
     """Where the words are: in the text as written or, where that cannot be told, as folded."""
     folded = fold(text)
-    found = sorted(span for word in words for span in _occurrences(folded, word))
+    spans = sorted(span for word in words for span in _occurrences(folded, word))
     if len(folded) == len(text) and all(
-        fold(text[left:right]) == folded[left:right] for left, right in found
+        fold(text[left:right]) == folded[left:right] for left, right in spans
     ):
-        return text, found
+        return text, spans
     places = _places(text, folded)
     if places is None:
-        return folded, found
-    return text, [(places[left][0], places[right - 1][1]) for left, right in found]
+        return folded, spans
+    return text, [(places[left][0], places[right - 1][1]) for left, right in spans]
 
 
 def _occurrences(text: str, word: str) -> Iterator[tuple[int, int]]:

@@ -40,11 +40,11 @@ class HistoryPage:
 
 def words_of(query: str) -> list[str]:
     """The words to find, each folded; quotes keep words together: ``"first draft" yuki``."""
-    found = (
+    words = (
         " ".join((quoted or plain).split())
         for quoted, plain in re.findall(r'"([^"]*)"|([^\s"]+)', fold(query))
     )
-    return list(dict.fromkeys(word for word in found if word))
+    return list(dict.fromkeys(word for word in words if word))
 
 
 def history_page(
@@ -83,7 +83,7 @@ class _Search:
         matches: list[PromptVersion] = []
         while number > 0 and len(matches) <= size:
             if self._spent:
-                return HistoryPage([self._entry(each) for each in matches], number + 1, stopped=True)
+                return HistoryPage([self._entry(version) for version in matches], number + 1, stopped=True)
             version = self._version(number, ahead=len(matches))
             missing = [word for word in self._words if not self._has(version, word)]
             if missing:
@@ -94,7 +94,7 @@ class _Search:
                 matches.append(version)
                 number -= 1
         more = len(matches) > size
-        entries = [self._entry(each) for each in matches[:size]]
+        entries = [self._entry(version) for version in matches[:size]]
         return HistoryPage(entries, matches[size - 1].number if more else None)
 
     @property
@@ -111,8 +111,8 @@ class _Search:
                     wanted |= {noted, noted - 1}
             wanted -= self._read.keys()
             self._reads += len(wanted)
-            found = self._prompt_set.versions.filter(number__in=wanted).select_related("author")
-            self._read |= {version.number: version for version in found}
+            versions = self._prompt_set.versions.filter(number__in=wanted).select_related("author")
+            self._read |= {version.number: version for version in versions}
         return self._read[number]
 
     def _has(self, version: PromptVersion, word: str) -> bool:
@@ -136,5 +136,5 @@ class _Search:
             version,
             marked(version.message, self._words),
             marked(version.author.get_username(), self._words),
-            [each for each in cut if each is not None],
+            [excerpt for excerpt in cut if excerpt is not None],
         )

@@ -76,10 +76,10 @@ def note_versions(versions: Iterable[IndexedVersion]) -> None:
         if (version.prompt_set, block) != place:
             _write(*place, notes)
             place, notes = (version.prompt_set, block), defaultdict(int)
-        found = _told(version)
+        noted = _told(version)
         if successor is not None and successor.prompt_set == version.prompt_set:
-            found |= _dropped(version, successor)
-        for gram in found:
+            noted |= _dropped(version, successor)
+        for gram in noted:
             notes[gram] |= 1 << bit
     _write(*place, notes)
 
@@ -125,10 +125,10 @@ class Notes:
             bottom = max(top - _BLOCKS_AT_ONCE, -1)
             rows = self._blocks([gram for _, gram in chosen], top, bottom)
             read = [
-                each
+                version
                 for block, numbers in rows
                 for bit in reversed(range(_BITS))
-                if numbers >> bit & 1 and (each := block * _BITS + bit) < number
+                if numbers >> bit & 1 and (version := block * _BITS + bit) < number
             ]
             self._ahead = read[::-1]
             top = bottom
@@ -136,15 +136,15 @@ class Notes:
     def _rarest(self, top: int) -> list[tuple[int, int]]:
         """Grams, each with its newest block; none at all where one of the word's grams is nowhere."""
         values = ",".join(f"({gram})" for gram in self._grams)
-        found = self._rows(
+        newest_blocks = self._rows(
             f"SELECT (SELECT max(block) FROM {_TABLE} WHERE prompt_set_id = %s"
             f" AND gram = wanted.column1 AND block <= %s), column1 FROM (VALUES {values}) AS wanted",
             [self._prompt_set, top],
         )
-        if any(newest is None for newest, _ in found):
+        if any(newest is None for newest, _ in newest_blocks):
             return []
         # What was noted longest ago is likely to be rare.
-        return sorted(found)[:_JOINED]
+        return sorted(newest_blocks)[:_JOINED]
 
     def _blocks(self, chosen: list[int], top: int, bottom: int) -> list[tuple[int, int]]:
         names = [f"n{at}" for at in range(len(chosen))]
@@ -182,13 +182,13 @@ def _told(version: IndexedVersion) -> set[int]:
 
 
 def _dropped(version: IndexedVersion, successor: IndexedVersion) -> set[int]:
-    found = grams(fold("\n".join(version.lines - successor.lines)))
-    return found if len(found) <= _MOST_GRAMS else {_gram("")}
+    dropped = grams(fold("\n".join(version.lines - successor.lines)))
+    return dropped if len(dropped) <= _MOST_GRAMS else {_gram("")}
 
 
-def _enter(version: IndexedVersion, found: set[int]) -> None:
+def _enter(version: IndexedVersion, noted: set[int]) -> None:
     block, bit = divmod(version.number, _BITS)
-    _write(version.prompt_set, block, dict.fromkeys(found, 1 << bit))
+    _write(version.prompt_set, block, dict.fromkeys(noted, 1 << bit))
 
 
 def _write(prompt_set: int, block: int, notes: dict[int, int]) -> None:

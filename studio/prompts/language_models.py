@@ -4,7 +4,7 @@ Used by the pages of models, by budgets and by the first migration, which fills 
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -71,62 +71,51 @@ _SHORT_PROMPTS = gettext_noop(
 )
 
 
-@dataclass(frozen=True)
-class Shipped:
-    """A model as it comes with the studio; prices in US dollars for a million tokens."""
+def _figures(
+    name: str, provider: str, context: int, cache: tuple[int, int], prices: str, note: str = _UNCHECKED
+) -> dict[str, Any]:
+    """A model as it comes with the studio, as columns of the table.
 
-    name: str
-    provider: str
-    context_tokens: int
-    cache_minimum: int
-    cache_step: int
-    input_price: Decimal
-    cached_price: Decimal
-    cache_write_price: Decimal | None
-    output_price: Decimal
-    as_of: date = AS_OF
-    note: str = _UNCHECKED
-
-    @property
-    def columns(self) -> dict[str, Any]:
-        """As the database has it."""
-        return asdict(self)
-
-
-def _claude(name: str, minimum: int, price: str, read: str, write: str, output: str) -> Shipped:
-    prices = (Decimal(price), Decimal(read), Decimal(write), Decimal(output))
-    return Shipped(f"anthropic:{name}", "Anthropic", 200_000, minimum, 1, *prices)
-
-
-def _gpt(name: str, context: int, price: str, read: str, output: str) -> Shipped:
-    return Shipped(
-        f"openai:{name}", "OpenAI", context, 1_024, 128, Decimal(price), Decimal(read), None, Decimal(output)
+    ``prices`` are input, read from the cache, written to it and output; «-» for what costs no more.
+    """
+    dollars = [None if price == "-" else Decimal(price) for price in prices.split()]
+    named = dict(
+        zip(("input_price", "cached_price", "cache_write_price", "output_price"), dollars, strict=True)
     )
+    about = {"name": name, "provider": provider, "context_tokens": context, "as_of": AS_OF, "note": note}
+    return {**about, "cache_minimum": cache[0], "cache_step": cache[1], **named}
 
 
-def _gemini(name: str, minimum: int, price: str, read: str, output: str, note: str = _UNCHECKED) -> Shipped:
-    prices = (Decimal(price), Decimal(read), None, Decimal(output))
-    return Shipped(f"google-gla:{name}", "Google", 1_048_576, minimum, 1, *prices, note=note)
+def _claude(name: str, minimum: int, prices: str) -> dict[str, Any]:
+    return _figures(f"anthropic:{name}", "Anthropic", 200_000, (minimum, 1), prices)
 
 
-SHIPPED: Mapping[str, Shipped] = {
-    each.name: each
-    for each in (
-        _claude("claude-opus-4-5", 4_096, "5", "0.50", "6.25", "25"),
-        _claude("claude-sonnet-4-5", 1_024, "3", "0.30", "3.75", "15"),
-        _claude("claude-haiku-4-5", 4_096, "1", "0.10", "1.25", "5"),
-        _gemini("gemini-2.5-flash", 1_024, "0.30", "0.03", "2.50"),
-        _gemini("gemini-2.5-pro", 4_096, "1.25", "0.125", "10", _SHORT_PROMPTS),
-        _gemini("gemini-3-flash-preview", 1_024, "0.50", "0.05", "3"),
-        _gemini("gemini-3-pro-preview", 4_096, "2", "0.20", "12", _SHORT_PROMPTS),
-        _gpt("gpt-4o", 128_000, "2.50", "1.25", "10"),
-        _gpt("gpt-4o-mini", 128_000, "0.15", "0.075", "0.60"),
-        _gpt("gpt-4.1", 1_047_576, "2", "0.50", "8"),
-        _gpt("gpt-4.1-mini", 1_047_576, "0.40", "0.10", "1.60"),
-        _gpt("gpt-4.1-nano", 1_047_576, "0.10", "0.025", "0.40"),
-        _gpt("gpt-5", 400_000, "1.25", "0.125", "10"),
-        _gpt("gpt-5-mini", 400_000, "0.25", "0.025", "2"),
-        _gpt("gpt-5-nano", 400_000, "0.05", "0.005", "0.40"),
+def _gpt(name: str, context: int, prices: str) -> dict[str, Any]:
+    return _figures(f"openai:{name}", "OpenAI", context, (1_024, 128), prices)
+
+
+def _gemini(name: str, minimum: int, prices: str, note: str = _UNCHECKED) -> dict[str, Any]:
+    return _figures(f"google-gla:{name}", "Google", 1_048_576, (minimum, 1), prices, note)
+
+
+SHIPPED: Mapping[str, dict[str, Any]] = {
+    figures["name"]: figures
+    for figures in (
+        _claude("claude-opus-4-5", 4_096, "5 0.50 6.25 25"),
+        _claude("claude-sonnet-4-5", 1_024, "3 0.30 3.75 15"),
+        _claude("claude-haiku-4-5", 4_096, "1 0.10 1.25 5"),
+        _gemini("gemini-2.5-flash", 1_024, "0.30 0.03 - 2.50"),
+        _gemini("gemini-2.5-pro", 4_096, "1.25 0.125 - 10", _SHORT_PROMPTS),
+        _gemini("gemini-3-flash-preview", 1_024, "0.50 0.05 - 3"),
+        _gemini("gemini-3-pro-preview", 4_096, "2 0.20 - 12", _SHORT_PROMPTS),
+        _gpt("gpt-4o", 128_000, "2.50 1.25 - 10"),
+        _gpt("gpt-4o-mini", 128_000, "0.15 0.075 - 0.60"),
+        _gpt("gpt-4.1", 1_047_576, "2 0.50 - 8"),
+        _gpt("gpt-4.1-mini", 1_047_576, "0.40 0.10 - 1.60"),
+        _gpt("gpt-4.1-nano", 1_047_576, "0.10 0.025 - 0.40"),
+        _gpt("gpt-5", 400_000, "1.25 0.125 - 10"),
+        _gpt("gpt-5-mini", 400_000, "0.25 0.025 - 2"),
+        _gpt("gpt-5-nano", 400_000, "0.05 0.005 - 0.40"),
     )
 }
 
@@ -171,21 +160,21 @@ def listed(today: date) -> list[ListedModel]:
     """Every model, by provider."""
     named = PromptSet.objects.exclude(language_model=None).values_list("language_model")
     used = dict(named.annotate(sets=Count("pk")).order_by())
-    found = LanguageModel.objects.select_related("changed_by")
-    return [ListedModel(each, today, used.get(each.pk, 0)) for each in found]
+    models_of_table = LanguageModel.objects.select_related("changed_by")
+    return [ListedModel(model, today, used.get(model.pk, 0)) for model in models_of_table]
 
 
-def missing() -> list[Shipped]:
+def missing() -> list[dict[str, Any]]:
     """Models that the studio ships and the table has not."""
     there = set(LanguageModel.objects.values_list("name", flat=True))
-    return [each for name, each in SHIPPED.items() if name not in there]
+    return [figures for name, figures in SHIPPED.items() if name not in there]
 
 
 def add_missing() -> int:
     """Put those into the table; how many that were."""
     before = LanguageModel.objects.count()
     LanguageModel.objects.bulk_create(
-        [LanguageModel(**each.columns) for each in missing()], ignore_conflicts=True
+        [LanguageModel(**figures) for figures in missing()], ignore_conflicts=True
     )
     return LanguageModel.objects.count() - before
 
@@ -215,7 +204,7 @@ def change(
 
 def back_to_shipped(model: LanguageModel, *, revision: int) -> None:
     """The figures that the studio came with, as if nobody had changed them."""
-    change(model, SHIPPED[model.name].columns, revision=revision, by=None, at=None)
+    change(model, SHIPPED[model.name], revision=revision, by=None, at=None)
 
 
 def discard(model: LanguageModel, *, revision: int, sets: int) -> None:

@@ -33,7 +33,7 @@ class ReadText:
 
     @property
     def errors(self) -> list[Finding]:
-        return [each for each in self.findings if each.severity == "error"]
+        return [finding for finding in self.findings if finding.severity == "error"]
 
 
 def read_text(text: str, *, owner: str) -> ReadText:
@@ -52,13 +52,13 @@ def read_text(text: str, *, owner: str) -> ReadText:
 
 def _finding(problem: Problem, text: str) -> Finding:
     """With what to write instead, where the file's own line has the word that was meant otherwise."""
-    found = Finding.of(problem, "system")
+    finding = Finding.of(problem, "system")
     meant, word = problem.params.get("meant"), str(problem.params.get("field", "")).rpartition(".")[2]
     lines, line = text.split("\n"), problem.line or 1
     if not meant or not word or line > len(lines) or word not in lines[line - 1]:
-        return found
+        return finding
     column = lines[line - 1].index(word) + 1
-    return replace(found, column=column, replaces=word, replacement=str(meant))
+    return replace(finding, column=column, replaces=word, replacement=str(meant))
 
 
 def _settings(config: SystemPromptConfig, given: Mapping[str, Any]) -> Iterator[Setting]:
@@ -66,8 +66,8 @@ def _settings(config: SystemPromptConfig, given: Mapping[str, Any]) -> Iterator[
         if isinstance(value, Mapping):
             inner = given.get(name)
             inside = inner if isinstance(inner, Mapping) else {}
-            for key, each in value.items():
-                yield Setting(f"{name}.{key}", _shown(each), key in inside or key in given)
+            for key, inner_value in value.items():
+                yield Setting(f"{name}.{key}", _shown(inner_value), key in inside or key in given)
         else:
             yield Setting(name, _shown(value), name in given)
 

@@ -95,8 +95,8 @@ def version_page(
 
 def _version(slug: str, number: int) -> PromptVersion:
     versions = PromptVersion.objects.select_related("prompt_set__language_model", "author", "parent")
-    found: PromptVersion = get_object_or_404(versions, prompt_set__slug=slug, number=number)
-    return found
+    version: PromptVersion = get_object_or_404(versions, prompt_set__slug=slug, number=number)
+    return version
 
 
 @require_POST

@@ -97,7 +97,7 @@ def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "page": page,
         "rows": [(entry, scores.get(entry.version.number)) for entry in page.entries],
         "scored": any(number in scores for number in shown),
-        "apart": any(each.change and each.change.basis_change for each in scores.values()),
+        "apart": any(score.change and score.change.basis_change for score in scores.values()),
         "anyway": wanted["anyway"],
         "newest_url": "?" + urlencode(searched),
         "older_url": "?" + urlencode({**searched, "before": page.older}) if page.older else "",

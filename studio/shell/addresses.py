@@ -37,7 +37,7 @@ class StoredNameConverter:
         if "~" in _ESCAPED.sub("", value):
             raise ValueError(value)
         # Bytes in a row may be one character, so they are put together before they are decoded.
-        data = re.sub(rb"~([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), value.encode())
+        data = re.sub(rb"~([0-9A-F]{2})", lambda match: bytes.fromhex(match[1].decode()), value.encode())
         return data.decode()
 
     def to_url(self, value: str) -> str:
@@ -45,7 +45,7 @@ class StoredNameConverter:
             return _EMPTY
         if value in _RESERVED_NAMES:
             return _escape(value[0]) + value[1:]
-        return _UNSAFE.sub(lambda found: _escape(found[0]), value)
+        return _UNSAFE.sub(lambda match: _escape(match[0]), value)
 
 
 def _escape(text: str) -> str:

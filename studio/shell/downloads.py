@@ -50,7 +50,7 @@ class Table:
         """A row for each object; columns are attributes, or ``column=attribute`` where names differ."""
         pairs = [column.partition("=") for column in columns.split()]
         cells = [attrgetter(attribute or column) for column, _sign, attribute in pairs]
-        rows = ([cell(each) for cell in cells] for each in objects)
+        rows = ([cell(thing) for cell in cells] for thing in objects)
         return cls(name, [column for column, *_rest in pairs], rows, is_cut)
 
 

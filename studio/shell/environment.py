@@ -5,6 +5,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 from zoneinfo import ZoneInfo
 
@@ -22,18 +23,6 @@ _POSTGRESQL_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_t
 
 
 @dataclass(frozen=True)
-class Database:
-    """A PostgreSQL server as `DATABASE_URL` names it."""
-
-    name: str
-    user: str
-    password: str
-    host: str
-    port: str
-    options: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class Environment:
     """The settings that a deployment chooses."""
 
@@ -41,7 +30,8 @@ class Environment:
     debug: bool
     origins: tuple[str, ...]
     secret_key: str | None
-    database: Database | None
+    database: dict[str, Any] | None
+    """The PostgreSQL server that `DATABASE_URL` names, as Django's settings have it; None for SQLite."""
     workspace_roots: tuple[Path, ...]
     time_zone: str
     mixseek_workspace: str
@@ -148,7 +138,7 @@ def _secret(value: str) -> str | None:
     return value or None
 
 
-def _database(value: str) -> Database | None:
+def _database(value: str) -> dict[str, Any] | None:
     if not value:
         return None
     # The value may hold a password, so no message repeats it.
@@ -168,14 +158,14 @@ def _database(value: str) -> Database | None:
         if key not in _POSTGRESQL_OPTIONS:
             known = ", ".join(sorted(_POSTGRESQL_OPTIONS))
             raise ImproperlyConfigured(f"DATABASE_URL has the unknown option {key!r}: use one of {known}.")
-    return Database(
-        name=name,
-        user=unquote(parts.username or ""),
-        password=unquote(parts.password or ""),
-        host=unquote(parts.hostname or ""),
-        port=str(port) if port else "",
-        options=dict(options),
-    )
+    return {
+        "NAME": name,
+        "USER": unquote(parts.username or ""),
+        "PASSWORD": unquote(parts.password or ""),
+        "HOST": unquote(parts.hostname or ""),
+        "PORT": str(port) if port else "",
+        "OPTIONS": dict(options),
+    }
 
 
 def _time_zone(value: str) -> str:

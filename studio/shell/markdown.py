@@ -19,6 +19,9 @@ MOST_CELLS = 20_000
 """Of tables: a row of one character is filled up with as many empty cells as its head has, so that a short
 text can make a page of megabytes. One that could make more is read without tables."""
 
+_Tokens = Sequence[Token]
+_Env = MutableMapping[str, Any]
+
 _SCHEMES = ("http", "https", "mailto")
 _REL = "noopener noreferrer nofollow"
 _IN_LINK = "in link"
@@ -29,32 +32,22 @@ _HEADINGS_BELOW = 3
 class _Renderer(RendererHTML):
     """Headings stand below the page's, links tell nobody where they were, pictures are links."""
 
-    def heading_open(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def heading_open(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         return f"<{_below(tokens[idx].tag)}>"
 
-    def heading_close(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def heading_close(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         return f"</{_below(tokens[idx].tag)}>\n"
 
-    def link_open(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def link_open(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         env[_IN_LINK] = True
         tokens[idx].attrSet("rel", _REL)
         return self.renderToken(tokens, idx, options, env)
 
-    def link_close(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def link_close(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         env[_IN_LINK] = False
         return self.renderToken(tokens, idx, options, env)
 
-    def th_open(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def th_open(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         # The page's policy has no place for styles; a class says the same.
         style = str(tokens[idx].attrs.pop("style", ""))
         if style:
@@ -63,9 +56,7 @@ class _Renderer(RendererHTML):
 
     td_open = th_open
 
-    def image(
-        self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: MutableMapping[str, Any]
-    ) -> str:
+    def image(self, tokens: _Tokens, idx: int, options: OptionsDict, env: _Env) -> str:
         # Loading it would tell a stranger who reads this page, and when.
         source = str(tokens[idx].attrs.get("src", ""))
         words = escape(tokens[idx].content or source)

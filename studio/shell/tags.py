@@ -9,7 +9,7 @@ from django.utils import formats, timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext_lazy
 
 from builder.errors import BuilderError
 from studio.prompts.excerpts import Part
@@ -20,7 +20,14 @@ register = template.Library()
 for shown_number in (score, signed, way, took, percent):
     register.filter(shown_number)
 
-_MINUTE, _HOUR, _DAY, _WEEK, _MONTH, _YEAR = 60, 3600, 86_400, 604_800, 2_629_746, 31_556_952
+_UNITS = (
+    (31_556_952, ngettext_lazy("%(n)d year ago", "%(n)d years ago", "n")),
+    (2_629_746, ngettext_lazy("%(n)d month ago", "%(n)d months ago", "n")),
+    (604_800, ngettext_lazy("%(n)d week ago", "%(n)d weeks ago", "n")),
+    (86_400, ngettext_lazy("%(n)d day ago", "%(n)d days ago", "n")),
+    (3600, ngettext_lazy("%(n)d hour ago", "%(n)d hours ago", "n")),
+    (60, ngettext_lazy("%(n)d minute ago", "%(n)d minutes ago", "n")),
+)
 
 _MARK, _MARK_END = SafeString("<mark>"), SafeString("</mark>")
 
@@ -39,26 +46,11 @@ def advised(error: BuilderError) -> str:
 
 def relative(moment: datetime, now: datetime) -> str:
     """How long ago, in its largest unit: «3 days ago»."""
-    seconds = int((now - moment).total_seconds())
-    if seconds < _MINUTE:
-        return _("just now")
-    if seconds < _HOUR:
-        n = seconds // _MINUTE
-        return ngettext("%(n)d minute ago", "%(n)d minutes ago", n) % {"n": n}
-    if seconds < _DAY:
-        n = seconds // _HOUR
-        return ngettext("%(n)d hour ago", "%(n)d hours ago", n) % {"n": n}
-    if seconds < _WEEK:
-        n = seconds // _DAY
-        return ngettext("%(n)d day ago", "%(n)d days ago", n) % {"n": n}
-    if seconds < _MONTH:
-        n = seconds // _WEEK
-        return ngettext("%(n)d week ago", "%(n)d weeks ago", n) % {"n": n}
-    if seconds < _YEAR:
-        n = seconds // _MONTH
-        return ngettext("%(n)d month ago", "%(n)d months ago", n) % {"n": n}
-    n = seconds // _YEAR
-    return ngettext("%(n)d year ago", "%(n)d years ago", n) % {"n": n}
+    elapsed = int((now - moment).total_seconds())
+    for seconds, words in _UNITS:
+        if elapsed >= seconds:
+            return words % {"n": elapsed // seconds}
+    return _("just now")
 
 
 @register.simple_tag

@@ -27,24 +27,24 @@ def section_bar(identity: str, segments: Sequence[Segment], words: Words) -> Cha
     if not segments:
         return Chart()
     parts: list[str] = []
-    at, total = 0.0, sum(each.share for each in segments) or 1.0
-    for each in segments:
-        width = WIDTH * each.share / total
+    at, total = 0.0, sum(segment.share for segment in segments) or 1.0
+    for segment in segments:
+        width = WIDTH * segment.share / total
         box: dict[str, object] = {
             "class": "segment",
             "x": at,
             "y": _TOP,
             "width": max(width, 0.5),
             "height": _BAR,
-            "fill": f"url(#look-{each.look})",
+            "fill": f"url(#look-{segment.look})",
         }
-        parts.append(tag("rect", box, tag("title", {}, each.tip)))
+        parts.append(tag("rect", box, tag("title", {}, segment.tip)))
         parts.append(line(at, _TOP, at, _TOP + _BAR, "segment-edge"))
         if width >= _NUMBER_ROOM:
-            parts.append(text(at + width / 2, _TOP - 6, each.sign, "segment-sign", "middle"))
+            parts.append(text(at + width / 2, _TOP - 6, segment.sign, "segment-sign", "middle"))
             room = int(width / _LETTER)
             if room >= 4:
-                name = shortened(each.name, room)
+                name = shortened(segment.name, room)
                 parts.append(text(at + width / 2, _TOP + _BAR + 16, name, "segment-name", "middle"))
         at += width
     return Chart(drawing(identity, words, _TOP + _BAR + _BOTTOM, *parts))

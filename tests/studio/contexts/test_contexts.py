@@ -48,7 +48,7 @@ def test_a_problem_in_the_data_names_its_field(db: None, change: dict[str, objec
 def test_a_context_serves_all_three_templates(db: None) -> None:
     made = context(submission="handed in")
     assert made.round_context.round_number == 2
-    assert (made.evaluator_context.user_query, made.evaluator_context.submission) == ("task", "handed in")
+    assert (made.round_context.user_prompt, made.submission) == ("task", "handed in")
 
 
 def test_a_set_uses_its_own_contexts_and_the_shared_ones(db: None) -> None:

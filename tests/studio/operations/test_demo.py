@@ -12,6 +12,7 @@ from builder.leaderboard import AggregationStore
 from builder.template.check import check
 from builder.template.dialect import MIXSEEK
 from builder.template.formatters import variables
+from builder.template.models import EvaluatorPromptContext
 from builder.template.render import render
 from studio.contexts.samples import SAMPLES
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
@@ -109,9 +110,11 @@ def test_every_version_is_free_of_errors_and_renders_in_every_sample(demo: Path)
         for kind, text in version.templates.by_kind.items():
             assert [each for each in check(kind, text) if each.severity == "error"] == []
             for sample in contexts:
-                context = sample.evaluator_context if kind == "evaluator" else sample.round_context
-                values = variables(kind, context, sample.round_context.ranking, NOW, MIXSEEK)
-                assert sample.round_context.user_prompt in render(kind, text, values, MIXSEEK)
+                told = sample.round_context
+                evaluated = EvaluatorPromptContext(user_query=told.user_prompt, submission=sample.submission)
+                context = evaluated if kind == "evaluator" else told
+                values = variables(kind, context, told.ranking, NOW, MIXSEEK)
+                assert told.user_prompt in render(kind, text, values, MIXSEEK)
 
 
 @pytest.mark.slow

@@ -60,12 +60,12 @@ def test_the_migration_ships_every_model_and_leaves_those_there_alone() -> None:
 
 def test_shipped_figures_are_dated_unchecked_and_agree_with_the_builders_cache_minimums() -> None:
     minimums = {(each.provider, each.tokens, each.step) for each in CACHE_MINIMUMS}
-    for each in SHIPPED.values():
-        assert (each.provider, each.cache_minimum, each.cache_step) in minimums
-        assert each.as_of == AS_OF == CACHE_MINIMUMS[0].as_of
-        assert "not checked" in each.note
-        assert each.cached_price < each.input_price < each.output_price
-        assert (encoding_for(each.name) is not None) == (each.provider == "OpenAI")
+    for figures in SHIPPED.values():
+        assert (figures["provider"], figures["cache_minimum"], figures["cache_step"]) in minimums
+        assert figures["as_of"] == AS_OF == CACHE_MINIMUMS[0].as_of
+        assert "not checked" in figures["note"]
+        assert figures["cached_price"] < figures["input_price"] < figures["output_price"]
+        assert (encoding_for(figures["name"]) is not None) == (figures["provider"] == "OpenAI")
 
 
 def test_the_list_shows_every_figure_with_its_date_and_where_it_is_from(signed_in: Client) -> None:

@@ -40,9 +40,8 @@ def test_mixseeks_own_variables_are_noted_and_never_refused() -> None:
 
 def test_database_url_is_taken_apart_and_unquoted() -> None:
     database = read(DATABASE_URL="postgresql://me:p%40ss@db.example:5433/stu%20dio?sslmode=require").database
-    assert database is not None
-    assert (database.user, database.password, database.host) == ("me", "p@ss", "db.example")
-    assert (database.port, database.name, database.options) == ("5433", "stu dio", {"sslmode": "require"})
+    server = {"NAME": "stu dio", "USER": "me", "PASSWORD": "p@ss", "HOST": "db.example", "PORT": "5433"}
+    assert database == {**server, "OPTIONS": {"sslmode": "require"}}
 
 
 @pytest.mark.parametrize(
