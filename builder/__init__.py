@@ -1,4 +1,4 @@
-"""MixSeek's prompts: what they are made from, what they may contain, what they become.
+"""The public names of the builder, which makes and checks MixSeek's prompts.
 
 >>> from builder import RoundPromptContext, UserPromptBuilder
 
@@ -58,51 +58,68 @@ if TYPE_CHECKING:
     from builder.template.models import SubmissionRecord as SubmissionRecord
     from builder.template.round_filters import setup_jinja2_environment as setup_jinja2_environment
 
-_ROOMS = {
-    "FittedPrompt": "builder.contract.budget",
-    "fit_round_prompt": "builder.contract.budget",
-    "BuiltPrompt": "builder.system.built_prompt",
-    "CacheReport": "builder.system.cache_report",
-    "CONTRACT": "builder.template.dialect",
-    "DIALECTS": "builder.template.dialect",
-    "Dialect": "builder.template.dialect",
-    "ENGLISH": "builder.template.dialect",
-    "MIXSEEK": "builder.template.dialect",
-    "BuilderError": "builder.errors",
-    "format_ranking_table": "builder.template.formatters",
-    "format_submission_history": "builder.template.formatters",
-    "generate_position_message": "builder.template.formatters",
-    "get_current_datetime_with_timezone": "builder.template.formatters",
-    "JailPool": "builder.jail",
-    "AggregationStore": "builder.leaderboard",
-    "EvaluatorPromptContext": "builder.template.models",
-    "RankingEntry": "builder.template.models",
-    "RankingStore": "builder.template.models",
-    "RoundPromptContext": "builder.template.models",
-    "RoundState": "builder.template.models",
-    "EvaluationResult": "builder.template.models",
-    "LeaderboardEntry": "builder.template.models",
-    "SubmissionRecord": "builder.template.models",
-    "Problem": "builder.problems",
-    "RoundContext": "builder.contract.round_context",
-    "gather_round_context": "builder.contract.round_context",
-    "read_round_context": "builder.contract.round_context",
-    "setup_jinja2_environment": "builder.template.round_filters",
-    "compress_submission_history": "builder.contract.round_history",
-    "PlainTextPromptBuilder": "builder.contract.round_prompt",
-    "PromptBuilder": "builder.contract.round_prompt",
-    "RoundPromptConfig": "builder.contract.round_prompt",
-    "build_round_prompt": "builder.contract.round_prompt",
-    "Jinja2PromptBuilder": "builder.contract.round_templates",
-    "TEMPLATE_VARIABLES": "builder.contract.round_templates",
-    "PromptBuilderSettings": "builder.contract.settings",
-    "load_settings": "builder.contract.settings",
-    "SystemPromptBuilder": "builder.system.builder",
-    "SystemPromptConfig": "builder.system.config",
-    "SystemPromptInput": "builder.system.input",
-    "render_system_prompt": "builder.system.prompt",
-    "UserPromptBuilder": "builder.contract.user_prompt",
+_NAMES = {
+    "builder.contract.budget": (
+        "FittedPrompt",
+        "fit_round_prompt",
+    ),
+    "builder.contract.round_context": (
+        "RoundContext",
+        "gather_round_context",
+        "read_round_context",
+    ),
+    "builder.contract.round_history": ("compress_submission_history",),
+    "builder.contract.round_prompt": (
+        "PlainTextPromptBuilder",
+        "PromptBuilder",
+        "RoundPromptConfig",
+        "build_round_prompt",
+    ),
+    "builder.contract.round_templates": (
+        "Jinja2PromptBuilder",
+        "TEMPLATE_VARIABLES",
+    ),
+    "builder.contract.settings": (
+        "PromptBuilderSettings",
+        "load_settings",
+    ),
+    "builder.contract.user_prompt": ("UserPromptBuilder",),
+    "builder.errors": ("BuilderError",),
+    "builder.jail": ("JailPool",),
+    "builder.leaderboard": ("AggregationStore",),
+    "builder.problems": ("Problem",),
+    "builder.system.builder": ("SystemPromptBuilder",),
+    "builder.system.built_prompt": ("BuiltPrompt",),
+    "builder.system.cache_report": ("CacheReport",),
+    "builder.system.config": ("SystemPromptConfig",),
+    "builder.system.input": ("SystemPromptInput",),
+    "builder.system.prompt": ("render_system_prompt",),
+    "builder.template.dialect": (
+        "CONTRACT",
+        "DIALECTS",
+        "Dialect",
+        "ENGLISH",
+        "MIXSEEK",
+    ),
+    "builder.template.formatters": (
+        "format_ranking_table",
+        "format_submission_history",
+        "generate_position_message",
+        "get_current_datetime_with_timezone",
+    ),
+    "builder.template.models": (
+        "EvaluatorPromptContext",
+        "RankingEntry",
+        "RankingStore",
+        "RoundPromptContext",
+        "RoundState",
+        "EvaluationResult",
+        "LeaderboardEntry",
+        "SubmissionRecord",
+    ),
+    "builder.template.round_filters": ("setup_jinja2_environment",),
 }
+_ROOMS = {name: room for room, names in _NAMES.items() for name in names}
 __all__ = [*_ROOMS]
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelt name pass
