@@ -59,67 +59,32 @@ if TYPE_CHECKING:
     from builder.template.round_filters import setup_jinja2_environment as setup_jinja2_environment
 
 _NAMES = {
-    "builder.contract.budget": (
-        "FittedPrompt",
-        "fit_round_prompt",
-    ),
-    "builder.contract.round_context": (
-        "RoundContext",
-        "gather_round_context",
-        "read_round_context",
-    ),
-    "builder.contract.round_history": ("compress_submission_history",),
-    "builder.contract.round_prompt": (
-        "PlainTextPromptBuilder",
-        "PromptBuilder",
-        "RoundPromptConfig",
-        "build_round_prompt",
-    ),
-    "builder.contract.round_templates": (
-        "Jinja2PromptBuilder",
-        "TEMPLATE_VARIABLES",
-    ),
-    "builder.contract.settings": (
-        "PromptBuilderSettings",
-        "load_settings",
-    ),
-    "builder.contract.user_prompt": ("UserPromptBuilder",),
-    "builder.errors": ("BuilderError",),
-    "builder.jail": ("JailPool",),
-    "builder.leaderboard": ("AggregationStore",),
-    "builder.problems": ("Problem",),
-    "builder.system.builder": ("SystemPromptBuilder",),
-    "builder.system.built_prompt": ("BuiltPrompt",),
-    "builder.system.cache_report": ("CacheReport",),
-    "builder.system.config": ("SystemPromptConfig",),
-    "builder.system.input": ("SystemPromptInput",),
-    "builder.system.prompt": ("render_system_prompt",),
-    "builder.template.dialect": (
-        "CONTRACT",
-        "DIALECTS",
-        "Dialect",
-        "ENGLISH",
-        "MIXSEEK",
-    ),
-    "builder.template.formatters": (
-        "format_ranking_table",
-        "format_submission_history",
-        "generate_position_message",
-        "get_current_datetime_with_timezone",
-    ),
-    "builder.template.models": (
-        "EvaluatorPromptContext",
-        "RankingEntry",
-        "RankingStore",
-        "RoundPromptContext",
-        "RoundState",
-        "EvaluationResult",
-        "LeaderboardEntry",
-        "SubmissionRecord",
-    ),
-    "builder.template.round_filters": ("setup_jinja2_environment",),
+    "builder.contract.budget": "FittedPrompt fit_round_prompt",
+    "builder.contract.round_context": "RoundContext gather_round_context read_round_context",
+    "builder.contract.round_history": "compress_submission_history",
+    "builder.contract.round_prompt": "PlainTextPromptBuilder PromptBuilder"
+    " RoundPromptConfig build_round_prompt",
+    "builder.contract.round_templates": "Jinja2PromptBuilder TEMPLATE_VARIABLES",
+    "builder.contract.settings": "PromptBuilderSettings load_settings",
+    "builder.contract.user_prompt": "UserPromptBuilder",
+    "builder.errors": "BuilderError",
+    "builder.jail": "JailPool",
+    "builder.leaderboard": "AggregationStore",
+    "builder.problems": "Problem",
+    "builder.system.builder": "SystemPromptBuilder",
+    "builder.system.built_prompt": "BuiltPrompt",
+    "builder.system.cache_report": "CacheReport",
+    "builder.system.config": "SystemPromptConfig",
+    "builder.system.input": "SystemPromptInput",
+    "builder.system.prompt": "render_system_prompt",
+    "builder.template.dialect": "CONTRACT DIALECTS Dialect ENGLISH MIXSEEK",
+    "builder.template.formatters": "format_ranking_table format_submission_history"
+    " generate_position_message get_current_datetime_with_timezone",
+    "builder.template.models": "EvaluatorPromptContext RankingEntry RankingStore RoundPromptContext"
+    " RoundState EvaluationResult LeaderboardEntry SubmissionRecord",
+    "builder.template.round_filters": "setup_jinja2_environment",
 }
-_ROOMS = {name: room for room, names in _NAMES.items() for name in names}
+_ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 __all__ = [*_ROOMS]
 
 if not TYPE_CHECKING:  # a type checker that saw it would let every misspelt name pass

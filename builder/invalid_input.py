@@ -92,11 +92,11 @@ class InvalidInput(BuilderError, ValidationError):
         """Pydantic's findings, all kept; the sentence names the first."""
         details: list[InitErrorDetails] = [
             InitErrorDetails(
-                type=PydanticCustomError("value_error", "{sentence}", {"sentence": _plain(found["msg"])}),
-                loc=found["loc"],
-                input=found["input"],
+                type=PydanticCustomError("value_error", "{sentence}", {"sentence": _plain(detail["msg"])}),
+                loc=detail["loc"],
+                input=detail["input"],
             )
-            for found in error.errors()
+            for detail in error.errors()
         ]
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

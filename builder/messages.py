@@ -1,4 +1,7 @@
-"""What the builder says to a person, in English and Japanese, one entry for each code."""
+"""The messages of the builder in English and Japanese, one for each code.
+
+Registered by the modules that use them; read by ``Problem`` and ``BuilderError``.
+"""
 
 import re
 from dataclasses import dataclass
@@ -20,7 +23,7 @@ class Wording:
         # Not str.format: values and sentences hold braces of their own ({{ user_prompt }}). In one pass:
         # a value that reads like the mark of another is left alone.
         return _MARK.sub(
-            lambda found: str(params.get(found[1], found[0])), self.ja if language == "ja" else self.en
+            lambda mark: str(params.get(mark[1], mark[0])), self.ja if language == "ja" else self.en
         )
 
 

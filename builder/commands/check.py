@@ -1,4 +1,4 @@
-"""``check``: what is wrong with prompt files, on the line where a person or a code host can see it."""
+"""``check``: the problems of prompt files, as text, JSON or annotations of a code host."""
 
 import argparse
 import json
@@ -40,9 +40,9 @@ def add_to(commands: Subcommands) -> None:
 def run(arguments: argparse.Namespace) -> int:
     with JailPool(size=1, spares=0) if arguments.isolated else nullcontext() as pool:
         checker = _jailed(pool) if pool else check_file
-        problems = [each for name in arguments.files for each in _problems_of(name, checker)]
+        problems = [problem for name in arguments.files for problem in _problems_of(name, checker)]
     terminal.write_exactly(_FORMATS[arguments.format](problems))
-    return 1 if any(each.severity == "error" for each in problems) else 0
+    return 1 if any(problem.severity == "error" for problem in problems) else 0
 
 
 def _problems_of(name: str, checker: Checker) -> list[Problem]:
@@ -69,7 +69,9 @@ def _jailed(pool: JailPool) -> Checker:
 
 
 def _as_text(problems: Sequence[Problem]) -> str:
-    return "".join(f"{_place(each)}: {_severity(each.severity)}: {_sentence(each)}\n" for each in problems)
+    return "".join(
+        f"{_place(problem)}: {_severity(problem.severity)}: {_sentence(problem)}\n" for problem in problems
+    )
 
 
 def _place(problem: Problem) -> str:
@@ -91,7 +93,7 @@ def _sentence(problem: Problem) -> str:
 
 
 def _as_json(problems: Sequence[Problem]) -> str:
-    return json.dumps([_document(each) for each in problems], ensure_ascii=False, indent=2) + "\n"
+    return json.dumps([_document(problem) for problem in problems], ensure_ascii=False, indent=2) + "\n"
 
 
 def _document(problem: Problem) -> dict[str, Any]:
@@ -111,7 +113,7 @@ def _document(problem: Problem) -> dict[str, Any]:
 
 
 def _as_annotations(problems: Sequence[Problem]) -> str:
-    return "".join(_annotation(each) for each in problems)
+    return "".join(_annotation(problem) for problem in problems)
 
 
 def _annotation(problem: Problem) -> str:

@@ -25,21 +25,21 @@ def add_to(commands: Subcommands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     left, right = read_text(arguments.left), read_text(arguments.right)
-    found = compare(left, right, ignore_whitespace=arguments.ignore_whitespace)
+    diff = compare(left, right, ignore_whitespace=arguments.ignore_whitespace)
     if arguments.unified:
-        terminal.write_exactly(unified(found, arguments.left, arguments.right))
-    elif found.is_same:
+        terminal.write_exactly(unified(diff, arguments.left, arguments.right))
+    elif diff.is_same:
         terminal.note("The texts are the same.")
     else:
-        terminal.write_exactly(side_by_side(found, shutil.get_terminal_size((120, 24)).columns))
+        terminal.write_exactly(side_by_side(diff, shutil.get_terminal_size((120, 24)).columns))
     return 0
 
 
-def side_by_side(found: Diff, columns: int) -> str:
+def side_by_side(diff: Diff, columns: int) -> str:
     """Changed stretches with their surroundings; a line says how many equal rows are left out."""
-    digits = len(str(len(found)))
+    digits = len(str(len(diff)))
     half = (max(columns, NARROWEST) - 3) // 2 - digits - 1
-    return "".join(_section(section, digits, half) for section in found.sections())
+    return "".join(_section(section, digits, half) for section in diff.sections())
 
 
 def _section(section: Section, digits: int, half: int) -> str:

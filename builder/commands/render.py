@@ -1,4 +1,4 @@
-"""``render``: exactly the prompt, not one byte more."""
+"""``render``: the prompt as it would be delivered, without one byte more."""
 
 import argparse
 from datetime import datetime, tzinfo

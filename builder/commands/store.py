@@ -1,4 +1,4 @@
-"""The leaderboard as commands open it: a person is told when what they see is old."""
+"""The leaderboard as the commands open it: a warning says when only an old copy can be read."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -38,12 +38,12 @@ def run(arguments: argparse.Namespace) -> int:
 def _tell(built: BuiltPrompt) -> int:
     """What is wrong goes to stderr; a hint only to whoever asked for the report."""
     failed = False
-    for found in built.diagnostics:
-        if found.severity == "error":
+    for problem in built.diagnostics:
+        if problem.severity == "error":
             failed = True
-            terminal.complain(found.text(), found.advice())
-        elif found.severity == "warning":
-            terminal.warn(" ".join(part for part in (f"{found.text()}.", found.advice()) if part))
+            terminal.complain(problem.text(), problem.advice())
+        elif problem.severity == "warning":
+            terminal.warn(" ".join(part for part in (f"{problem.text()}.", problem.advice()) if part))
     return 1 if failed else 0
 
 
@@ -59,7 +59,7 @@ def _report(built: BuiltPrompt, costs: list[SkillCost]) -> str:
     if built.skills:
         parts.append(_skills(built, costs))
     parts.append(_caching(built))
-    hints = [found.text() for found in built.diagnostics if found.severity == "hint"]
+    hints = [problem.text() for problem in built.diagnostics if problem.severity == "hint"]
     if hints:
         parts.append("".join(f"hint: {terminal.visible(hint)}\n" for hint in hints))
     return "\n".join(parts)
@@ -67,7 +67,9 @@ def _report(built: BuiltPrompt, costs: list[SkillCost]) -> str:
 
 def _sections(built: BuiltPrompt) -> str:
     headings = ("#", "section", "chars", "tokens", "share", "stability", "omitted because")
-    return terminal.table(headings, (_section(each, built) for each in built.sections), right=(0, 2, 3, 4))
+    return terminal.table(
+        headings, (_section(section, built) for section in built.sections), right=(0, 2, 3, 4)
+    )
 
 
 def _section(section: Section, built: BuiltPrompt) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""How the command line writes: exact bytes, colours only for a person, columns that fit Japanese."""
+"""The output of the command line: exact bytes, colours for terminals only, columns that fit Japanese."""
 
 import os
 import sys

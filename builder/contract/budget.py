@@ -83,7 +83,7 @@ class FittedPrompt:
     def notes(self, language: Language = "en") -> list[str]:
         """What a person should know about it."""
         over = say(OVER, {"tokens": self.tokens.tokens, "budget": self.budget}, language)
-        return [*([over] if self.over_budget else []), *(each.text(language) for each in self.left_out)]
+        return [*([over] if self.over_budget else []), *(part.text(language) for part in self.left_out)]
 
 
 def fit_round_prompt(
@@ -138,7 +138,7 @@ class _Fitting:
         missing: dict[Part, tuple[int, ...]] = {}
         for part, rounds, more in self._parts():
             # Beyond a round that does not fit there is none further back, and no level 3 without level 2.
-            closed = part in missing or (LEVELS[part] == 3 and any(LEVELS[each] == 2 for each in missing))
+            closed = part in missing or (LEVELS[part] == 3 and any(LEVELS[other] == 2 for other in missing))
             if not self._put_in(more, closed or not self._room_for.issuperset(rounds)):
                 missing[part] = (*rounds, *missing.get(part, ()))
         if len(missing.get("submissions", ())) > (self._latest_round in missing.get("submissions", ())):

@@ -1,4 +1,4 @@
-"""What a round prompt is made from, and its gathering from a store."""
+"""The context of a round prompt, and how it is read from a store or from a sample."""
 
 import asyncio
 import sys
@@ -106,8 +106,10 @@ def round_context_of(context: RoundPromptContext, *, teams: int = TOP_TEAMS) -> 
     """The same moment as the three user prompts know it: a sample, or a stored round rebuilt."""
     earlier = [state for state in context.round_history if state.round_number < context.round_number]
     entries = [
-        LeaderboardEntry(rank=rank, team_id=each.team_id, team_name=each.team_name, best_score=each.max_score)
-        for rank, each in enumerate(context.ranking or [], start=1)
+        LeaderboardEntry(
+            rank=rank, team_id=entry.team_id, team_name=entry.team_name, best_score=entry.max_score
+        )
+        for rank, entry in enumerate(context.ranking or [], start=1)
     ]
     return _known(
         context.team_id,

@@ -1,7 +1,7 @@
-"""Which fields a round template reads from which record, as far as the text alone tells."""
+"""The check of a round template's fields: which it reads from which record, as far as its text tells."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, make_dataclass, replace
+from dataclasses import dataclass, fields, make_dataclass
 from typing import Any
 
 from jinja2 import nodes
@@ -12,7 +12,7 @@ from builder.problems import Problem
 from builder.template.bindings import Bindings, names_in
 from builder.template.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
 from builder.template.nearest import nearest
-from builder.template.syntax import children, error_at
+from builder.template.syntax import children, error_at, misspelt
 
 FIELD = message(
     "round-field",
@@ -122,13 +122,13 @@ class _Walk:
                 self._field(node, types)
                 self._all(children(node), types)
 
-    def _all(self, found: Iterable[nodes.Node], types: _Types) -> None:
-        for node in found:
+    def _all(self, parts: Iterable[nodes.Node], types: _Types) -> None:
+        for node in parts:
             self.run(node, types)
 
     def _if(self, node: nodes.If, types: _Types) -> None:
         ends = []
-        for test, body in [(each.test, each.body) for each in (node, *node.elif_)]:
+        for test, body in [(branch.test, branch.body) for branch in (node, *node.elif_)]:
             self.run(test, types)
             ends.append({**types})
             self._all(body, ends[-1])
@@ -158,13 +158,13 @@ class _Walk:
             case nodes.Filter() if node.node is not None and node.name in _ONE:
                 return self._element(node.node, types)
             case nodes.CondExpr(expr2=nodes.Node() as other):
-                found = self.of(node.expr1, types)
-                return found if found == self.of(other, types) else None
+                type_ = self.of(node.expr1, types)
+                return type_ if type_ == self.of(other, types) else None
         return None
 
     def _element(self, node: nodes.Node, types: _Types) -> Type | None:
-        found = self.of(node, types)
-        return Type(found.record, False) if found is not None and found.is_list else None
+        type_ = self.of(node, types)
+        return Type(type_.record, False) if type_ is not None and type_.is_list else None
 
     def _field(self, node: nodes.Node, types: _Types) -> None:
         match node:
@@ -188,5 +188,4 @@ def _unknown(lineno: int, name: str, record: str) -> Problem:
     meant = nearest(name, FIELDS[record])
     if meant is None:
         return error_at(lineno, FIELD, name=name, record=record, known=", ".join(sorted(FIELDS[record])))
-    found = error_at(lineno, FIELD_MISSPELT, name=name, record=record, meant=meant)
-    return replace(found, replaces=name, replacement=meant)
+    return misspelt(lineno, FIELD_MISSPELT, name, meant, record=record)

@@ -1,4 +1,4 @@
-"""A team's earlier rounds, put in words: submission by submission, compressed, and as a row of scores."""
+"""The history in a round prompt: a team's submissions, compressed, and the trend of its scores."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

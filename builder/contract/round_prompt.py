@@ -1,4 +1,4 @@
-"""Round prompts: what a team's leader receives at the start of each round."""
+"""The round prompt: what a team's leader receives at the start of each round."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -140,14 +140,14 @@ class PlainTextPromptBuilder:
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
         played = played_rounds(submission_history, evaluation_feedback)
-        blocks = [self._block(each) for each in latest(played, self.config.max_submission_history_items)]
+        blocks = [self._block(round_) for round_ in latest(played, self.config.max_submission_history_items)]
         teams = leaderboard_ranking[: self.config.max_leaderboard_display_teams]
         return _continuation(
             user_query,
             "\n\n".join(blocks) or NO_SUBMISSIONS,
             [_RANKING, *_team_lines(teams, team_id), ""],
             current_team_rank,
-            score_trend([each.score for each in played]) if self.config.enable_trend_analysis else "",
+            score_trend([round_.score for round_ in played]) if self.config.enable_trend_analysis else "",
         )
 
     def build_reduced_prompt(
@@ -155,9 +155,9 @@ class PlainTextPromptBuilder:
     ) -> str:
         played = played_rounds(context.submission_history, context.evaluation_feedback)
         lines: list[str] = []
-        for each in played[:-1]:
-            if each.number in kept.submissions:
-                lines += _reduced(each, kept, score=kept.earlier_results, feedback=kept.earlier_results)
+        for round_ in played[:-1]:
+            if round_.number in kept.submissions:
+                lines += _reduced(round_, kept, score=kept.earlier_results, feedback=kept.earlier_results)
         lines += (
             _reduced(played[-1], kept, score=True, feedback=kept.feedback) if played else [NO_SUBMISSIONS]
         )
@@ -167,7 +167,7 @@ class PlainTextPromptBuilder:
             "\n".join(lines),
             [_RANKING, *_team_lines(teams, context.team_id), ""] if teams else [],
             context.current_team_rank,
-            score_trend([each.score for each in played]) if kept.trend else "",
+            score_trend([round_.score for round_ in played]) if kept.trend else "",
         )
 
     def _block(self, played: PlayedRound) -> str:

@@ -1,4 +1,4 @@
-"""Round prompts from a workspace's own templates, checked before anything is filled in."""
+"""Round prompts from a workspace's own templates, which are checked before anything is filled in."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -99,14 +99,14 @@ def check_round_template(template: RoundTemplate, text: str) -> list[Problem]:
 
 def read_round_templates(folder: Path, root: Path | None = None) -> dict[RoundTemplate, str]:
     """The templates that a folder has. Nothing outside of ``root``, else of the folder, is read."""
-    found: dict[RoundTemplate, str] = {}
+    texts: dict[RoundTemplate, str] = {}
     for template, name in TEMPLATE_FILES.items():
         part = read_part(folder / name, root or folder, MOST_CHARACTERS * 4)
         if part is not None and not part.whole:
             raise TemplateFailure(TOO_LARGE, file=name, most=MOST_CHARACTERS)
         if part is not None:
-            found[template] = part.head
-    return found
+            texts[template] = part.head
+    return texts
 
 
 class Jinja2PromptBuilder:
@@ -169,7 +169,7 @@ class Jinja2PromptBuilder:
             )
         history = latest(submission_history, self.config.max_submission_history_items)
         # One result for each round that is shown, so that the two lists can be read side by side.
-        results = [each.result for each in played_rounds(history, evaluation_feedback)]
+        results = [round_.result for round_ in played_rounds(history, evaluation_feedback)]
         ranking = leaderboard_ranking[: self.config.max_leaderboard_display_teams]
         values = {
             "user_query": user_query,
@@ -214,16 +214,18 @@ def _reduced(context: RoundContext, kept: Kept) -> RoundContext:
     """Records with empty texts in place of what is not kept: no template fails for want of a field."""
     played = played_rounds(context.submission_history, context.evaluation_feedback)
     records, results = [], []
-    for each in played:
-        last, shown = each is played[-1], each.number in kept.submissions
+    for round_ in played:
+        last, shown = round_ is played[-1], round_.number in kept.submissions
         if not last and not shown:
             continue
-        content = shortened(each.content) if shown else ""
-        feedback = each.feedback if (kept.feedback if last else kept.earlier_results) else ""
+        content = shortened(round_.content) if shown else ""
+        feedback = round_.feedback if (kept.feedback if last else kept.earlier_results) else ""
         records.append(
-            SubmissionRecord(round_number=each.number, content=content, score=each.score, feedback=feedback)
+            SubmissionRecord(
+                round_number=round_.number, content=content, score=round_.score, feedback=feedback
+            )
         )
-        results.append(each.result.model_copy(update={"feedback_summary": feedback}))
+        results.append(round_.result.model_copy(update={"feedback_summary": feedback}))
     ranking = context.leaderboard_ranking[: kept.teams]
     return context.model_copy(
         update={

@@ -1,4 +1,4 @@
-"""A workspace's three templates: environment over file over default, and where each came from."""
+"""The settings of a workspace: its three templates, from environment, file or default, and their source."""
 
 import os
 import re

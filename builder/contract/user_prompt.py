@@ -1,4 +1,4 @@
-"""The API contract's main class: a context in, the finished prompt out."""
+"""``UserPromptBuilder``, the API contract's main class: a context in, the finished prompt out."""
 
 import inspect
 from collections.abc import Callable, Mapping

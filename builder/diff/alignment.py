@@ -122,9 +122,9 @@ def _united(left: list[int], right: list[int]) -> list[Match]:
     return [Match(left[start], right[start], stop - start) for start, stop in pairwise([0, *cuts, size])]
 
 
-def gaps(found: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:
+def gaps(equal: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:
     """What the matches leave over, in order."""
-    edges = [Match(0, 0, 0), *found, Match(left_size, right_size, 0)]
+    edges = [Match(0, 0, 0), *equal, Match(left_size, right_size, 0)]
     return [
         Gap(before.left + before.size, after.left, before.right + before.size, after.right)
         for before, after in pairwise(edges)
@@ -132,10 +132,10 @@ def gaps(found: Iterable[Match], left_size: int, right_size: int) -> list[Gap]:
     ]
 
 
-def pairs(found: Iterable[Gap], left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int]]:
+def pairs(blocks: Iterable[Gap], left: Sequence[str], right: Sequence[str]) -> Iterator[tuple[int, int]]:
     """Lines of a replaced block that are the same line, changed; in order, and never crossing."""
     budget = _MOST_PAIRINGS
-    for gap in found:
+    for gap in blocks:
         height, width = gap.left_stop - gap.left_start, gap.right_stop - gap.right_start
         if not height or not width:
             continue
@@ -157,13 +157,13 @@ def _parts(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[Gap]:
     """A large block cut where two lines have the same letters: each part is small enough to weigh."""
     old = [_NO_LETTERS.sub("", line).casefold() for line in left[gap.left_start : gap.left_stop]]
     new = [_NO_LETTERS.sub("", line).casefold() for line in right[gap.right_start : gap.right_stop]]
-    found = [match for match in matches(old, new) if old[match.left]]
+    equal = [match for match in matches(old, new) if old[match.left]]
     parts: list[Gap] = []
-    for match in found:
+    for match in equal:
         for step in range(match.size):
             at_left, at_right = gap.left_start + match.left + step, gap.right_start + match.right + step
             parts.append(Gap(at_left, at_left + 1, at_right, at_right + 1))
-    for rest in gaps(found, len(old), len(new)):
+    for rest in gaps(equal, len(old), len(new)):
         parts.append(
             Gap(
                 gap.left_start + rest.left_start,
@@ -193,15 +193,15 @@ def _alike(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[tuple[in
         below = best
         ways.append(way)
     ways.reverse()
-    found = []
+    alike = []
     row = column = 0
     while row < len(old) and column < len(new):
         step = ways[row][column]
         if step == "take":
-            found.append((gap.left_start + row, gap.right_start + column))
+            alike.append((gap.left_start + row, gap.right_start + column))
         row += step != "skip right"
         column += step != "skip left"
-    return found
+    return alike
 
 
 def _beside(gap: Gap, left: Sequence[str], right: Sequence[str]) -> list[tuple[int, int]]:

@@ -43,16 +43,16 @@ class Line(NamedTuple):
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The whole text in pieces; an empty line has none."""
-        found: list[Segment] = []
+        pieces: list[Segment] = []
         at = 0
         for start, stop in self.marks:
             if at < start:
-                found.append(Segment(self.text[at:start], False))
-            found.append(Segment(self.text[start:stop], True))
+                pieces.append(Segment(self.text[at:start], False))
+            pieces.append(Segment(self.text[start:stop], True))
             at = stop
         if at < len(self.text):
-            found.append(Segment(self.text[at:], False))
-        return tuple(found)
+            pieces.append(Segment(self.text[at:], False))
+        return tuple(pieces)
 
 
 class Row(NamedTuple):
@@ -222,15 +222,15 @@ class Diff:
     @cached_property
     def changes(self) -> tuple[range, ...]:
         """The rows of each change, for going from one to the next; rows that touch are one change."""
-        found: list[range] = []
+        changes: list[range] = []
         for run in self.runs:
             if run.kind == "equal":
                 continue
-            if found and found[-1].stop == run.row:
-                found[-1] = range(found[-1].start, run.row + run.size)
+            if changes and changes[-1].stop == run.row:
+                changes[-1] = range(changes[-1].start, run.row + run.size)
             else:
-                found.append(range(run.row, run.row + run.size))
-        return tuple(found)
+                changes.append(range(run.row, run.row + run.size))
+        return tuple(changes)
 
     def sections(self, context: int = 3, *, least: int = MIN_FOLD) -> tuple[Section, ...]:
         """All rows in order; unchanged stretches further than ``context`` rows from a change are folded.
@@ -255,15 +255,15 @@ class Diff:
     def _stretches(self, context: int) -> list[tuple[int, int]]:
         """The rows that are further than ``context`` from any change."""
         total = len(self)
-        found = []
+        unchanged = []
         for run in self.runs:
             if run.kind == "equal":
                 start = run.row + context if run.row else 0
                 stop = run.row + run.size
                 stop -= context if stop < total else 0
                 if start < stop:
-                    found.append((start, stop))
-        return found
+                    unchanged.append((start, stop))
+        return unchanged
 
 
 def compare(left: str, right: str, *, ignore_whitespace: bool = False) -> Diff:
@@ -275,12 +275,12 @@ def compare(left: str, right: str, *, ignore_whitespace: bool = False) -> Diff:
     left_keys, right_keys = (_keys(side, ignore_whitespace) for side in (left_side, right_side))
     # Of equally short edit scripts always the same is taken, so that 3...5 shows what 5...3 shows.
     if left <= right:
-        found, pairs = _aligned(left_side.lines, right_side.lines, left_keys, right_keys)
+        equal, pairs = _aligned(left_side.lines, right_side.lines, left_keys, right_keys)
     else:
         swapped, crossed = _aligned(right_side.lines, left_side.lines, right_keys, left_keys)
-        found = [Match(match.right, match.left, match.size) for match in swapped]
+        equal = [Match(match.right, match.left, match.size) for match in swapped]
         pairs = [(at_left, at_right) for at_right, at_left in crossed]
-    runs = _runs(found, pairs, len(left_side.lines), len(right_side.lines))
+    runs = _runs(equal, pairs, len(left_side.lines), len(right_side.lines))
     sizes = {kind: sum(run.size for run in runs if run.kind == kind) for kind in Counts.__dataclass_fields__}
     return Diff(left_side, right_side, tuple(runs), Counts(**sizes), ignore_whitespace)
 
@@ -308,18 +308,18 @@ def _keys(side: Side, ignore_whitespace: bool) -> list[Hashable]:
 def _aligned(
     left: Sequence[str], right: Sequence[str], left_keys: list[Hashable], right_keys: list[Hashable]
 ) -> tuple[list[Match], list[tuple[int, int]]]:
-    found = sliding.slid(
+    equal = sliding.slid(
         alignment.matches(left_keys, right_keys),
         sliding.Side(left, left_keys),
         sliding.Side(right, right_keys),
     )
-    gaps = alignment.gaps(found, len(left), len(right))
-    return found, list(alignment.pairs(gaps, left, right))
+    gaps = alignment.gaps(equal, len(left), len(right))
+    return equal, list(alignment.pairs(gaps, left, right))
 
 
-def _runs(found: list[Match], pairs: list[tuple[int, int]], left_size: int, right_size: int) -> list[Run]:
+def _runs(equal: list[Match], pairs: list[tuple[int, int]], left_size: int, right_size: int) -> list[Run]:
     """Matches and pairs in order, with what only one side has between them: removed lines first."""
-    fixed: list[tuple[int, int, int, Kind]] = [(*match, "equal") for match in found]
+    fixed: list[tuple[int, int, int, Kind]] = [(*match, "equal") for match in equal]
     fixed += [(at_left, at_right, 1, "changed") for at_left, at_right in pairs]
     fixed.sort()
     runs: list[Run] = []

@@ -19,14 +19,14 @@ class Side(NamedTuple):
     keys: Sequence[Hashable]
 
 
-def slid(found: list[Match], left: Side, right: Side) -> list[Match]:
+def slid(equal: list[Match], left: Side, right: Side) -> list[Match]:
     """As many equal lines as before, but blocks as a person would cut them.
 
     Where a block's first line equals the line after it, it could as well begin one line later. Blocks
     that can meet become one; of other places the one after a blank line, before a heading, not before
     an ``{% endif %}`` wins.
     """
-    edges = [Match(0, 0, 0), *found, Match(len(left.lines), len(right.lines), 0)]
+    edges = [Match(0, 0, 0), *equal, Match(len(left.lines), len(right.lines), 0)]
     place = 0
     while place < len(edges) - 1:
         kind = _kind(edges, place)

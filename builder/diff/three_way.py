@@ -118,8 +118,8 @@ def _lines(text: str) -> list[str]:
 
 def _kept(base: list[str], changed: list[str]) -> dict[int, int]:
     """Where each line of the base that is still there stands now."""
-    found = slid(alignment.matches(base, changed), Side(base, base), Side(changed, changed))
-    return {match.left + step: match.right + step for match in found for step in range(match.size)}
+    equal = slid(alignment.matches(base, changed), Side(base, base), Side(changed, changed))
+    return {match.left + step: match.right + step for match in equal for step in range(match.size)}
 
 
 def _close(unchanged: list[str], regions: list[Region]) -> None:

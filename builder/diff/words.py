@@ -188,19 +188,24 @@ def _changes(left: list[str], right: list[str]) -> list[Change]:
     whole = Change(start, len(left) - end, start, len(right) - end)
     if not left_middle or not right_middle or len(left_middle) * len(right_middle) > _MOST_CELLS:
         return [whole]
-    found: list[Change] = []
+    changes: list[Change] = []
     for step in Indel.opcodes(*numbered(left_middle, right_middle)):
         if step.tag == "equal":
             continue
         change = Change(
             start + step.src_start, start + step.src_end, start + step.dest_start, start + step.dest_end
         )
-        if found and (change.left_start, change.right_start) == (found[-1].left_stop, found[-1].right_stop):
-            change = Change(found[-1].left_start, change.left_stop, found[-1].right_start, change.right_stop)
-            found[-1] = change
+        if changes and (change.left_start, change.right_start) == (
+            changes[-1].left_stop,
+            changes[-1].right_stop,
+        ):
+            change = Change(
+                changes[-1].left_start, change.left_stop, changes[-1].right_start, change.right_stop
+            )
+            changes[-1] = change
         else:
-            found.append(change)
-    return _bridged(found, left)
+            changes.append(change)
+    return _bridged(changes, left)
 
 
 def _bridged(changes: list[Change], left: list[str]) -> list[Change]:

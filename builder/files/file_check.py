@@ -135,9 +135,9 @@ def _offsets(source: str, place: Place) -> list[int]:
     if literal:
         return [at for at in range(start, end + 1) if not source.startswith("\r\n", at)]
     offsets: list[int] = []
-    for found in _WRITTEN.finditer(source, start, end):
-        if found.lastgroup == "plain":
-            offsets.extend(range(found.start(), found.end()))
-        elif found.lastgroup == "one":
-            offsets.append(found.start())
+    for written in _WRITTEN.finditer(source, start, end):
+        if written.lastgroup == "plain":
+            offsets.extend(range(written.start(), written.end()))
+        elif written.lastgroup == "one":
+            offsets.append(written.start())
     return [*offsets, end]

@@ -125,16 +125,26 @@ def _unknown(file: TomlFile) -> tuple[UnknownKey, ...]:
 
 
 def _table_line(file: TomlFile) -> int:
-    header = next((each for each in file.statements if each.kind == "table" and each.path == (TABLE,)), None)
+    header = next(
+        (
+            statement
+            for statement in file.statements
+            if statement.kind == "table" and statement.path == (TABLE,)
+        ),
+        None,
+    )
     return file.line_at(header.start) if header else file.line_of((TABLE,))
 
 
 def _standing(file: TomlFile) -> dict[str, Statement]:
     """The statements that give a template its value."""
     return {
-        each.path[1]: each
-        for each in file.statements
-        if each.kind == "value" and len(each.path) == 2 and each.path[0] == TABLE and each.path[1] in FIELDS
+        statement.path[1]: statement
+        for statement in file.statements
+        if statement.kind == "value"
+        and len(statement.path) == 2
+        and statement.path[0] == TABLE
+        and statement.path[1] in FIELDS
     }
 
 
@@ -164,7 +174,7 @@ def merge(
         return _checked(new_file(values, today), {TABLE: dict(values)}, name)
     file = TomlFile(old, name)
     table = file.table(TABLE)
-    if any(each.kind == "value" and each.path == (TABLE,) for each in file.statements):
+    if any(statement.kind == "value" and statement.path == (TABLE,) for statement in file.statements):
         raise file.not_a_table(TABLE, "inline table")
     wanted = {**file.document, TABLE: {**table, **values}}
     edits = _edits(file, {key: text for key, text in values.items() if table.get(key) != text})
@@ -185,8 +195,8 @@ def _require_writable(values: Mapping[str, str]) -> None:
     for key, text in values.items():
         if key not in FIELDS:
             raise PromptFileInvalid(UNKNOWN_FIELD, field=key)
-        if found := re.search("[\ud800-\udfff]", text):
-            raise PromptFileInvalid(SURROGATE, field=key, position=found.start() + 1)
+        if surrogate := re.search("[\ud800-\udfff]", text):
+            raise PromptFileInvalid(SURROGATE, field=key, position=surrogate.start() + 1)
 
 
 def _edits(file: TomlFile, changed: Mapping[str, str]) -> list[_Edit]:
@@ -207,15 +217,19 @@ def _edits(file: TomlFile, changed: Mapping[str, str]) -> list[_Edit]:
 def _insertion(file: TomlFile, missing: Mapping[str, str], newline: str) -> _Edit:
     """New keys go after the last key of the table, never past what belongs to the next one."""
     text, statements = file.text, file.statements
-    dotted = [each for each in statements if not each.table and each.path[0] == TABLE]
-    headers = [each for each in statements if each.kind == "table" and each.path == (TABLE,)]
+    dotted = [statement for statement in statements if not statement.table and statement.path[0] == TABLE]
+    headers = [
+        statement for statement in statements if statement.kind == "table" and statement.path == (TABLE,)
+    ]
     if not dotted and not headers:
         lead = "" if text.endswith(("\n\n", "\r\n\r\n")) else "\n" if text.endswith("\n") else "\n\n"
         return _Edit(len(text), len(text), (lead + new_table(missing)).replace("\n", newline))
     if dotted:
         after, prefix, gap = dotted[-1].end, f"{TABLE}.", "\n"
     else:
-        inside = [each for each in statements if each.kind == "value" and each.table == (TABLE,)]
+        inside = [
+            statement for statement in statements if statement.kind == "value" and statement.table == (TABLE,)
+        ]
         after = inside[-1].end if inside else _end_of_header(text, headers[0].end)
         prefix, gap = "", "\n" if inside else ""
     lead = "" if text.endswith("\n", 0, after) else "\n"

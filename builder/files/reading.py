@@ -143,15 +143,15 @@ def peek_in(folder: int, path: Path, name: str | None = None) -> tuple[FileState
         raise unreadable(path, error) from error
     with closing(handle):
         data = _content(handle, path)
-        found = os.fstat(handle)
+        status = os.fstat(handle)
     obstacle = None
-    if found.st_nlink > 1:
-        obstacle = PromptFileRefused(HARD_LINKS, file=str(path), count=found.st_nlink)
-    elif not found.st_mode & stat.S_IWUSR:
+    if status.st_nlink > 1:
+        obstacle = PromptFileRefused(HARD_LINKS, file=str(path), count=status.st_nlink)
+    elif not status.st_mode & stat.S_IWUSR:
         # A rename would get past it, but somebody wanted this file left alone.
         obstacle = PromptFileRefused(PROTECTED, file=str(path))
-    mode = stat.S_IMODE(found.st_mode)
-    return FileState(path, data, found.st_mtime_ns, mode, found.st_uid, found.st_gid), obstacle
+    mode = stat.S_IMODE(status.st_mode)
+    return FileState(path, data, status.st_mtime_ns, mode, status.st_uid, status.st_gid), obstacle
 
 
 def _content(handle: int, path: Path) -> bytes:

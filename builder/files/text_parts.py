@@ -148,18 +148,20 @@ def _is_link(name: str, folder: int) -> bool:
 
 
 def _part(handle: int, path: Path, head: int, tail: int) -> TextPart:
-    found = os.fstat(handle)
-    if not stat.S_ISREG(found.st_mode):
+    status = os.fstat(handle)
+    if not stat.S_ISREG(status.st_mode):
         raise PromptFileRefused(NOT_A_FILE, file=str(path))
     try:
         data = _read(handle, head + tail + 1, 0)
         if len(data) <= head + tail:
             return TextPart(_decoded(data, path), "", len(data), whole=True)
-        end = _read(handle, tail, max(found.st_size - tail, head)) if tail else b""
+        end = _read(handle, tail, max(status.st_size - tail, head)) if tail else b""
     except OSError as error:
         raise unreadable(path, error) from error
     first = _decoded(data[:head], path, cut=True)
-    return TextPart(first, _decoded(_from_a_character(end), path), max(found.st_size, len(data)), whole=False)
+    return TextPart(
+        first, _decoded(_from_a_character(end), path), max(status.st_size, len(data)), whole=False
+    )
 
 
 def _read(handle: int, most: int, offset: int) -> bytes:

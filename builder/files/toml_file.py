@@ -99,10 +99,10 @@ class TomlFile:
 
     def table(self, name: str) -> dict[str, Any]:
         """A table of the document; empty where there is none."""
-        found = self.document.get(name, {})
-        if not isinstance(found, dict):
-            raise self.not_a_table(name, type_name(found))
-        return found
+        value = self.document.get(name, {})
+        if not isinstance(value, dict):
+            raise self.not_a_table(name, type_name(value))
+        return value
 
     def not_a_table(self, name: str, found: str) -> PromptFileInvalid:
         return self.refuse(NOT_A_TABLE, self.line_of((name,)), table=name, found=found)
@@ -133,7 +133,7 @@ class TomlFile:
 
     @cached_property
     def _newlines(self) -> list[int]:
-        return [found.start() for found in re.finditer("\n", self.text)]
+        return [newline.start() for newline in re.finditer("\n", self.text)]
 
     @cached_property
     def _first_mentions(self) -> dict[tuple[str, ...], int]:

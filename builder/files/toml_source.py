@@ -86,8 +86,8 @@ def _statements(text: str) -> Iterator[Statement]:
 
 
 def _skip(pattern: re.Pattern[str], text: str, at: int) -> int:
-    found = pattern.match(text, at)
-    return found.end() if found else at
+    match = pattern.match(text, at)
+    return match.end() if match else at
 
 
 def _key(text: str, at: int) -> tuple[tuple[str, ...], int]:
@@ -136,10 +136,10 @@ def _string_end(text: str, start: int) -> int:
         mark = _BASIC_BLOCK_MARK if block else _BASIC_MARK
     else:
         mark = _LITERAL_BLOCK_MARK if block else _LITERAL_MARK
-    for found in mark.finditer(text, start + (3 if block else 1)):
-        if found.group()[0] == quote:
-            return found.end()
-        if found.group() == "\n":
+    for match in mark.finditer(text, start + (3 if block else 1)):
+        if match.group()[0] == quote:
+            return match.end()
+        if match.group() == "\n":
             break
     raise Unscannable(start)
 
@@ -148,21 +148,21 @@ def _nested_end(text: str, start: int) -> int:
     """The end of an array or an inline table."""
     depth = dots = 0
     at = start
-    while found := _NESTED_MARK.search(text, at):
-        mark, at = found.group(), found.end()
+    while match := _NESTED_MARK.search(text, at):
+        mark, at = match.group(), match.end()
         if mark in "\"'":
-            at = _string_end(text, found.start())
+            at = _string_end(text, match.start())
         elif mark == "#":
             at = _skip(_REST_OF_LINE, text, at)
         elif mark == ".":
             dots += 1
             if dots >= MAX_DEPTH:
-                raise Unscannable(found.start(), too_deep=True)
+                raise Unscannable(match.start(), too_deep=True)
         else:
             dots = 0
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(mark, 0)
             if depth > MAX_DEPTH:
-                raise Unscannable(found.start(), too_deep=True)
+                raise Unscannable(match.start(), too_deep=True)
             if depth == 0:
                 return at
     raise Unscannable(start)
@@ -182,6 +182,6 @@ def write_value(text: str, newline: str = "\n") -> str:
     return f'"""\n{block}"""'.replace("\n", newline)
 
 
-def _escape(found: re.Match[str]) -> str:
-    character = found.group()
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
     return "\\" + character if character in '"\\' else f"\\u{ord(character):04X}"

@@ -1,1 +1,1 @@
-"""What runs tell about prompts: which templates made them, and statistics of scores."""
+"""Runs and the templates behind them: attribution, and statistics of scores."""

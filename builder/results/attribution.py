@@ -1,4 +1,7 @@
-"""Which of the known templates made the prompts that a run delivered: rendered again and compared."""
+"""The attribution of runs: which known templates give the prompts that a run delivered, when rendered again.
+
+Called by the studio with the jail as its renderer.
+"""
 
 import hashlib
 from collections import Counter
@@ -85,36 +88,36 @@ def attribute(
     """
     if task is not None:
         return [Attribution(stored, _matches(stored, task, candidates, jail)) for stored in rounds]
-    found: list[set[int]] = [set() for _ in rounds]
+    matching: list[set[int]] = [set() for _ in rounds]
     for number, candidate in enumerate(candidates):
         if (recovered := _recovered(rounds, candidate, jail)) is not None:
-            for matches, stored in zip(found, rounds, strict=True):
+            for matches, stored in zip(matching, rounds, strict=True):
                 if _matches(stored, recovered, [candidate], jail):
                     matches.add(number)
-    return [Attribution(stored, frozenset(matches)) for stored, matches in zip(rounds, found, strict=True)]
+    return [Attribution(stored, frozenset(matches)) for stored, matches in zip(rounds, matching, strict=True)]
 
 
-def decide(found: Sequence[Attribution]) -> frozenset[int]:
+def decide(attributions: Sequence[Attribution]) -> frozenset[int]:
     """The candidates that made every recognised round of an execution: MixSeek reads its file once.
 
     Two that tie in one round, for they differ in a branch that it does not take, another tells apart.
     """
-    recognised = [each.matches for each in found if each.matches]
-    if not recognised or _is_edited(found):
+    recognised = [attribution.matches for attribution in attributions if attribution.matches]
+    if not recognised or _is_edited(attributions):
         return frozenset()
     return frozenset.intersection(*recognised)
 
 
-def _is_edited(found: Sequence[Attribution]) -> bool:
+def _is_edited(attributions: Sequence[Attribution]) -> bool:
     """Whether most prompts of some round number are nobody's.
 
     One that was retried after an error is rare. A template that somebody edited where it speaks of later
     rounds only still gives the first round to the byte, and is not the version's all the same.
     """
     known = Counter[int]()
-    for each in found:
-        if each.stored.delivered is not None:
-            known[each.stored.round_number] += 1 if each.matches else -1
+    for attribution in attributions:
+        if attribution.stored.delivered is not None:
+            known[attribution.stored.round_number] += 1 if attribution.matches else -1
     return any(balance < 0 for balance in known.values())
 
 
@@ -124,7 +127,7 @@ def nearest(
     """Of templates that did not make a prompt, the one that came closest."""
     assert stored.delivered is not None
     values = _values(rebuild(stored, "team", task))
-    outcomes = jail.render_many("team", [each.text for each in candidates], values, MIXSEEK)
+    outcomes = jail.render_many("team", [candidate.text for candidate in candidates], values, MIXSEEK)
     best: Nearest | None = None
     for number, outcome in enumerate(outcomes):
         if outcome.text is not None:
@@ -140,7 +143,11 @@ def _matches(
     if stored.delivered is None:
         return frozenset()
     text = stored.delivered.text
-    possible = {number: each.text for number, each in enumerate(candidates) if each.landmarks.stand_in(text)}
+    possible = {
+        number: candidate.text
+        for number, candidate in enumerate(candidates)
+        if candidate.landmarks.stand_in(text)
+    }
     if not possible:
         return frozenset()
     try:
@@ -205,9 +212,9 @@ def _guesses(
         yield (
             ("ranking_table", "team_position_message"),
             (
-                replace(each, context=each.context.model_copy(update={"ranking": ranking}))
+                replace(clock, context=clock.context.model_copy(update={"ranking": ranking}))
                 for ranking in rankings
-                for each in clocks
+                for clock in clocks
             ),
         )
 

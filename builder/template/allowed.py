@@ -1,4 +1,7 @@
-"""What a template may call on: filters, tests, methods, and the attributes that are none of its own."""
+"""The list of what a template may use: nodes, filters, tests, methods and reserved names.
+
+Read by the gate, by the check of names, and by the editor's completions.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Which names a template gives away, and to what: macros, namespaces, numbers, other values."""
+"""The names that a template itself gives a value: macros, namespaces, numbers, other values.
+
+Used by the gate, the check of names and the analysis of the cacheable prefix.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping

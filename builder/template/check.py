@@ -1,4 +1,7 @@
-"""Everything that can be said about a template without running or compiling it."""
+"""The check of a template: its syntax, the gate, its names, and advice; nothing is run or compiled.
+
+Used by ``python -m builder check`` and, through the jail, by everything in the studio that takes a template.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Which lines of a template a context reaches, and which variables it never asks for."""
+"""The coverage of a template: the lines that a context reaches, and the variables that it never asks for.
+
+Run in the jail for the editor's preview.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -49,10 +52,10 @@ def coverage(text: str, values: Mapping[str, str | int], dialect: Dialect) -> Co
     except Exception:
         # The preview says what failed and where; here the lines before it count.
         pass
-    found = Coverage()
+    union = Coverage()
     for number, numbers in enumerate(lines):
-        found |= Coverage(numbers) if number in entered else Coverage(unreached=numbers)
-    return found
+        union |= Coverage(numbers) if number in entered else Coverage(unreached=numbers)
+    return union
 
 
 @lru_cache(maxsize=4)

@@ -1,4 +1,4 @@
-"""The templates a workspace has before anybody writes one."""
+"""The default templates: what a workspace has before anybody writes one."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""Where the documents and the released MixSeek differ: sentences, whitespace, ranking order.
+"""The dialects: what differs between the documents and the released MixSeek, in words and in whitespace.
 
 ``contract`` is what the documents say, ``mixseek`` what MixSeek 0.1.0a15 really delivers,
 ``english`` the contract with English sentences.

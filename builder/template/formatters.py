@@ -1,4 +1,7 @@
-"""Data → text: history, ranking, position and clock, in the words of a dialect."""
+"""The values of a template's variables: history, ranking, position and time in the words of a dialect.
+
+Used wherever a prompt is rendered: by the contract's classes, the commands and the studio.
+"""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""What a template may contain: a walk over its syntax tree that compiles and runs nothing.
+"""The gate: what a template may contain, found by a walk over its syntax tree; nothing is run or compiled.
 
 What passes is harmless even in an environment without a sandbox, as MixSeek's is. What merely
 takes long is not the gate's business but the jail's.
@@ -7,7 +7,6 @@ takes long is not the gate's business but the jail's.
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from jinja2 import nodes
 
@@ -32,9 +31,9 @@ from builder.template.allowed import (
     Signature,
 )
 from builder.template.bindings import Bindings, constant_number
-from builder.template.macros import rings
+from builder.template.macros import RING, rings
 from builder.template.nearest import nearest
-from builder.template.syntax import children, error_at
+from builder.template.syntax import children, error_at, misspelt
 
 
 def inspect(
@@ -60,7 +59,7 @@ class _Inspection:
         }  # fmt: skip
         self._walk(tree)
         for macro in rings(bindings.macros):
-            self.refuse(refuse.RING, macro.lineno, name=macro.name)
+            self.refuse(RING, macro.lineno, name=macro.name)
 
     def refuse(self, code: str, lineno: int | None = None, **params: str | int) -> None:
         self.problems.append(error_at(lineno or self._lineno, code, **params))
@@ -274,8 +273,7 @@ class _Inspection:
         elif meant is None:
             self.refuse(refuse.FILTER, name=name, known=" ".join(self.filters))
         else:
-            found = error_at(self._lineno, refuse.FILTER_MISSPELT, name=name, meant=meant)
-            self.problems.append(replace(found, replaces=name, replacement=meant))
+            self.problems.append(misspelt(self._lineno, refuse.FILTER_MISSPELT, name, meant))
 
     def _used_up(self, node: nodes.Filter) -> bool:
         parent = self._parent

@@ -25,10 +25,10 @@ class Landmarks:
             return False
         at = 0
         for text in self.texts[:-1] if self.ends else self.texts:
-            found = prompt.find(text, at)
-            if found < 0:
+            place = prompt.find(text, at)
+            if place < 0:
                 return False
-            at = found + len(text)
+            at = place + len(text)
         if not self.ends:
             return True
         last = self.texts[-1]

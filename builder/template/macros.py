@@ -1,4 +1,7 @@
-"""How macros are called: with which values, by whom, and never by themselves."""
+"""The rules for macros: how they are called, with which values, and never by themselves.
+
+Used by the gate and the check of names.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,6 +16,13 @@ from builder.template.syntax import error_at
 Macros = Mapping[str, Sequence[nodes.Macro]]
 """All macros of a template by name; a name may be defined more than once."""
 
+RING = message(
+    "gate-ring",
+    "The macro `{name}` calls itself, directly or through another macro.",
+    "マクロ `{name}` が、直接または別のマクロを通して自分自身を呼んでいます。",
+    fix_en="Use a loop instead.",
+    fix_ja="代わりにループを使ってください。",
+)
 ARGUMENT_MISSING = message(
     "scope-argument-missing",
     "The call of `{name}` gives no value for `{argument}`.",

@@ -1,4 +1,4 @@
-"""Contexts, round states and ranking entries: what a prompt is made from. No I/O."""
+"""The contexts that prompts are made from, with round states and ranking entries. No I/O."""
 
 import json
 import sys

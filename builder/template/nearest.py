@@ -1,4 +1,4 @@
-"""The word that was probably meant."""
+"""The word that was probably meant, for messages about an unknown one."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches

@@ -1,4 +1,4 @@
-"""Jinja2's parser speaks English only: its sentences in Japanese."""
+"""The sentences of Jinja2's parser in Japanese: it speaks English only. Used by ``syntax``."""
 
 import re
 

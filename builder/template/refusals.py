@@ -1,8 +1,15 @@
-"""What the gate says when it refuses something, and what to write instead."""
+"""The sentences of the gate: what it refuses, and what to write instead."""
 
 from collections.abc import Mapping
 
 from builder.messages import message
+
+_NO_METHOD = "The method `{name}()` is not allowed.", "メソッド `{name}()` は使えません。"
+_NO_FILTER = "The filter `{name}` is not allowed.", "フィルタ `{name}` は使えません。"
+_NO_PARTS = (
+    "`{name}` is a plain value and has no part `{key}`.",
+    "`{name}` は単純な値なので、`{key}` という部分はありません。",
+)
 
 TAG = message(
     "gate-tag",
@@ -125,8 +132,7 @@ NOT_A_NAMESPACE = message(
 )
 METHOD = message(
     "gate-method",
-    "The method `{name}()` is not allowed.",
-    "メソッド `{name}()` は使えません。",
+    *_NO_METHOD,
     fix_en="Allowed are: {known}.",
     fix_ja="使えるもの: {known}",
 )
@@ -139,15 +145,13 @@ FORMAT = message(
 )
 _METHOD_ITEMS = message(
     "gate-method-items",
-    "The method `{name}()` is not allowed.",
-    "メソッド `{name}()` は使えません。",
+    *_NO_METHOD,
     fix_en="Write `{% for key, value in table|items %}`, or `{% for key in table %}` for the keys alone.",
     fix_ja="`{% for key, value in table|items %}`、キーだけなら `{% for key in table %}` と書いてください。",
 )
 _METHOD_GET = message(
     "gate-method-get",
-    "The method `{name}()` is not allowed.",
-    "メソッド `{name}()` は使えません。",
+    *_NO_METHOD,
     fix_en="Write `table['key']|default('')`.",
     fix_ja="`table['key']|default('')` と書いてください。",
 )
@@ -160,8 +164,7 @@ _METHOD_CHANGES = message(
 )
 _METHOD_STRIP = message(
     "gate-method-strip",
-    "The method `{name}()` is not allowed.",
-    "メソッド `{name}()` は使えません。",
+    *_NO_METHOD,
     fix_en="Use `strip()`, or `|trim`.",
     fix_ja="`strip()` か `|trim` を使ってください。",
 )
@@ -191,15 +194,13 @@ KEY = message(
 )
 NO_PARTS = message(
     "gate-no-parts",
-    "`{name}` is a plain value and has no part `{key}`.",
-    "`{name}` は単純な値なので、`{key}` という部分はありません。",
+    *_NO_PARTS,
     fix_en="Write `{{ {name} }}`.",
     fix_ja="`{{ {name} }}` と書いてください。",
 )
 NO_PARTS_A_FILTER = message(
     "gate-no-parts-a-filter",
-    "`{name}` is a plain value and has no part `{key}`.",
-    "`{name}` は単純な値なので、`{key}` という部分はありません。",
+    *_NO_PARTS,
     fix_en="Write `{{ {name}|{key} }}`.",
     fix_ja="`{{ {name}|{key} }}` と書いてください。",
 )
@@ -249,8 +250,7 @@ RANGE = message(
 )
 FILTER = message(
     "gate-filter",
-    "The filter `{name}` is not allowed.",
-    "フィルタ `{name}` は使えません。",
+    *_NO_FILTER,
     fix_en="Allowed are: {known}.",
     fix_ja="使えるもの: {known}",
 )
@@ -270,8 +270,7 @@ _FILTER_LOOP = message(
 )
 _FILTER_PPRINT = message(
     "gate-filter-pprint",
-    "The filter `{name}` is not allowed.",
-    "フィルタ `{name}` は使えません。",
+    *_NO_FILTER,
     fix_en="Use `|tojson(indent=2)`.",
     fix_ja="`|tojson(indent=2)` を使ってください。",
 )
@@ -345,11 +344,4 @@ SET_BLOCK_FILTER = message(
     "{% set %} ブロックのフィルタには、決まった値しか渡せません。",
     fix_en="Write `{% set a %}…{% endset %}{% set b = a|replace(…) %}`.",
     fix_ja="`{% set a %}…{% endset %}{% set b = a|replace(…) %}` のように分けて書いてください。",
-)
-RING = message(
-    "gate-ring",
-    "The macro `{name}` calls itself, directly or through another macro.",
-    "マクロ `{name}` が、直接または別のマクロを通して自分自身を呼んでいます。",
-    fix_en="Use a loop instead.",
-    fix_ja="代わりにループを使ってください。",
 )

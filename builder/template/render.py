@@ -1,4 +1,7 @@
-"""The only room with jinja2 environments: templates are compiled and rendered here."""
+"""The rendering of templates, in the only Jinja2 environments there are.
+
+Called by the contract's classes and the commands; for the studio only inside the jail.
+"""
 
 # Filters, string escapes and syntax errors import these on first use, which a locked-down worker
 # cannot do any more.

@@ -1,4 +1,7 @@
-"""A sample context seen at one of its rounds: who sees what, when. Pure."""
+"""A context seen at one of its rounds: what team, evaluator and judgment know then. No I/O.
+
+Used by the studio's previews and comparisons.
+"""
 
 from builder.template.models import (
     EvaluatorPromptContext,

@@ -1,4 +1,7 @@
-"""Which names are bound where: every name a template reads must have a value in every branch."""
+"""The check of names: every name that a template reads must have a value in every branch.
+
+Used by the check of templates and of round templates.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +14,7 @@ from builder.template.allowed import ELSEWHERE, FUNCTIONS
 from builder.template.bindings import Bindings, names_in
 from builder.template.macros import CALLER_MISSING, CALLER_UNUSED, CallerUses, argument_problems, caller_uses
 from builder.template.nearest import nearest
-from builder.template.syntax import children, error_at
+from builder.template.syntax import children, error_at, misspelt
 from builder.template.variables import KINDS, names
 
 UNKNOWN = message(
@@ -292,5 +295,4 @@ class _Walk:
         if meant is None:
             self.report(UNKNOWN, lineno, name=name, known=known)
         else:
-            found = error_at(lineno, MISSPELT, name=name, meant=meant)
-            self.problems.append(replace(found, replaces=name, replacement=meant))
+            self.problems.append(misspelt(lineno, MISSPELT, name, meant))

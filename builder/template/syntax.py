@@ -1,8 +1,9 @@
-"""Template text → syntax tree, with the line and column of every node. Nothing is compiled."""
+"""The syntax tree of a template, with the line and column of every node. Nothing is compiled."""
 
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import jinja2
 from jinja2 import nodes
@@ -99,9 +100,9 @@ def parse(text: str, environment: jinja2.Environment = PARSING_ENVIRONMENT) -> n
     if len(text) > MOST_CHARACTERS:
         return Problem("error", TOO_LONG, 1, params={"length": len(text), "most": MOST_CHARACTERS})
     source = newline_re.sub("\n", text)
-    if found := _FORBIDDEN.search(source):
-        line, column = _line_and_column(source, found.start())
-        return Problem("error", BAD_CHARACTER, line, column, {"character": f"U+{ord(found[0]):04X}"})
+    if forbidden := _FORBIDDEN.search(source):
+        line, column = _line_and_column(source, forbidden.start())
+        return Problem("error", BAD_CHARACTER, line, column, {"character": f"U+{ord(forbidden[0]):04X}"})
     parser = Parser(environment, "")
     try:
         parser.stream = _stream(source, environment)
@@ -137,25 +138,25 @@ def children(node: nodes.Node) -> Sequence[nodes.Node]:
     """``node.iter_child_nodes()``, in a third of the time: a check walks over the tree again and again."""
     if type(node) in _LEAVES:
         return ()
-    found: list[nodes.Node] = []
+    inside: list[nodes.Node] = []
     for name in node.fields:
         value = getattr(node, name, None)
         if isinstance(value, nodes.Node):
-            found.append(value)
+            inside.append(value)
         elif isinstance(value, list):
-            found += [each for each in value if isinstance(each, nodes.Node)]
-    return found
+            inside += [child for child in value if isinstance(child, nodes.Node)]
+    return inside
 
 
 def descendants(tree: nodes.Node) -> list[nodes.Node]:
     """What ``tree.find_all(nodes.Node)`` finds, in the same order."""
-    found: list[nodes.Node] = []
+    below: list[nodes.Node] = []
     waiting = [*reversed(children(tree))]
     while waiting:
         node = waiting.pop()
-        found.append(node)
+        below.append(node)
         waiting += reversed(children(node))
-    return found
+    return below
 
 
 def _too(code: str, most: int, lineno: int) -> Problem:
@@ -166,6 +167,12 @@ def error_at(lineno: int, code: str, **params: str | int) -> Problem:
     """An error at a node's place; what a template's author wrote is quoted in bounds."""
     quoted = {name: value if name == "known" else _clip(value) for name, value in params.items()}
     return Problem("error", code, *place_of(lineno), quoted)
+
+
+def misspelt(lineno: int, code: str, name: str, meant: str, **params: str | int) -> Problem:
+    """An error that a name in the template should be another one, which can be put in its place."""
+    problem = error_at(lineno, code, name=name, meant=meant, **params)
+    return replace(problem, replaces=name, replacement=meant)
 
 
 def _clip(value: str | int) -> str | int:

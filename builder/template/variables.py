@@ -1,4 +1,4 @@
-"""What each of the three templates may use: the one table that checks, help and samples read."""
+"""The variables of the three templates: the one table that checks, help texts and samples read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
