@@ -18,10 +18,10 @@ from builder.system.config import SystemPromptConfig
 from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.system.input import MODES, PromptMode
 from studio.models import Workspace
+from studio.prompts.findings import Finding
 from studio.shell.jail import pool
-from studio.shell.language import reader_language
 from studio.workspaces.file_kinds import peek_file
-from studio.workspaces.health import Health, of_error, of_refusal
+from studio.workspaces.health import of_refusal
 from studio.workspaces.roots import FolderRefused, require_allowed
 
 MOST_SKILLS = 200
@@ -61,17 +61,17 @@ class BuiltNow:
         return self.config.mode if self.config else "full"
 
     @cached_property
-    def obstacles(self) -> list[Health]:
+    def obstacles(self) -> list[Finding]:
         """Why there is no build; empty where there is one."""
         if self.refusal is not None:
             return [of_refusal(self.workspace, self.refusal)]
         if self.builds:
             return []
-        error = [of_error(self.error, self.name)] if self.error else []
+        error = [Finding.of(self.error, file=self.name)] if self.error else []
         return [*error, *map(_of_setting, errors_in(self.problems))]
 
     @cached_property
-    def remarks(self) -> list[Health]:
+    def remarks(self) -> list[Finding]:
         """What else is odd: of the settings, then of the files and skills of the longest build."""
         hints = [_of_setting(problem) for problem in self.problems if problem.severity != "error"]
         longest = max(self.builds.values(), key=lambda built: built.chars, default=None)
@@ -131,14 +131,12 @@ def _with_settings(now: BuiltNow, folder: Path) -> BuiltNow:
     return replace(now, config=settings.config, problems=settings.problems)
 
 
-def _of_problem(problem: Problem, what: str = "") -> Health:
+def _of_problem(problem: Problem) -> Finding:
     """What the builder noticed about the settings, a file or a skill."""
-    language = reader_language()
-    severity = "note" if problem.severity == "hint" else problem.severity
-    file = problem.file or str(SYSTEM_PROMPT_FILE)
-    return Health(severity, file, what or problem.text(language), problem.advice(language), problem.line)
+    return Finding.of(problem, file=problem.file or str(SYSTEM_PROMPT_FILE))
 
 
-def _of_setting(problem: Problem) -> Health:
-    words = {"line": problem.line or 1, "what": problem.text(reader_language())}
-    return _of_problem(problem, _("Line %(line)d: %(what)s") % words)
+def _of_setting(problem: Problem) -> Finding:
+    finding = _of_problem(problem)
+    words = {"line": problem.line or 1, "what": finding.text}
+    return replace(finding, text=_("Line %(line)d: %(what)s") % words)

@@ -15,10 +15,10 @@ from builder.system.cache_report import CACHE_MINIMUMS, CONTEXT, CacheMinimum, C
 from builder.system.input import MODES, PromptMode
 from studio.compare.versions import TextDiff, text_diff
 from studio.models import LanguageModel, SystemBuild, Workspace
+from studio.prompts.findings import Finding
 from studio.shell.refusal import RequestRefused
 from studio.system.building import BuiltNow, build_now
 from studio.system.builds import build_before, kept_builds
-from studio.workspaces.health import Health
 
 NOW = "now/"
 """How the name of a present build begins; its mode follows. A kept one's name is its number."""
@@ -69,7 +69,7 @@ class SystemComparison:
     kind = "text"
 
     @property
-    def obstacles(self) -> Sequence[Health]:
+    def obstacles(self) -> Sequence[Finding]:
         """Why there is no comparison."""
         return () if self.report else self.now.obstacles
 

@@ -15,11 +15,11 @@ from builder.system.built_prompt import SEPARATOR, BuiltPrompt, ChangesWith, Fil
 from builder.system.input import MODES, PromptMode
 from studio.models import PromptSet, SystemBuild, Workspace
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.shell.charts.sections import Segment, patterns, section_bar
 from studio.shell.charts.svg import Chart, Words
 from studio.system.building import MOST_SKILLS, BuiltNow, build_now
 from studio.system.builds import LONGEST_KEPT, MOST_KEPT, keep_changes, kept_builds, newest_builds
-from studio.workspaces.health import Health
 
 MOST_SHOWN = 200_000
 """Characters of one text on the page; the file has them all."""
@@ -142,7 +142,7 @@ class Sections:
         return [(changes_with, stability_title(changes_with)) for changes_with in known]
 
     @property
-    def remarks(self) -> list[Health]:
+    def remarks(self) -> list[Finding]:
         return self.now.remarks[:MOST_REMARKS]
 
     @property

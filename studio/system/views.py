@@ -39,7 +39,7 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
         raise RequestRefused(404, _("A system prompt has the modes %(modes)s.") % {"modes": ", ".join(MODES)})
     now = build_now(workspace, wanted)
     if not now.builds:
-        raise _unbuilt(now.obstacles[0].what, now.obstacles[0].next_step)
+        raise _unbuilt(now.obstacles[0].text, now.obstacles[0].advice)
     answer = HttpResponse(now.builds[wanted[0]].text, content_type="text/plain; charset=utf-8")
     name = f"{workspace.slug}-system-{mode}.txt"
     answer.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
@@ -58,7 +58,7 @@ def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
     mode, note = form.cleaned_data["mode"], form.cleaned_data["note"]
     now = build_now(workspace, [mode])
     if not now.builds:
-        raise _unbuilt(now.obstacles[0].what, now.obstacles[0].next_step)
+        raise _unbuilt(now.obstacles[0].text, now.obstacles[0].advice)
     outcome = keep(workspace, now.builds[mode], at=timezone.now(), note=note, by=person_of(request))
     if outcome == "too_long":
         messages.error(request, _("This build is too long to be kept; its text can be downloaded."))

@@ -1,4 +1,7 @@
-"""Which workspaces are out of step, as text for a person, as JSON, or as annotations of a code host."""
+"""The reports of `manage.py drift`: which workspaces are out of step.
+
+As text for a person, as JSON for a program, or as annotations of a code host.
+"""
 
 import json
 import os
@@ -7,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from studio.models import PromptVersion, Workspace
+from studio.prompts.findings import Finding
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import PromptFileState
 
@@ -25,8 +29,7 @@ def chosen(names: Sequence[str]) -> list[Workspace]:
     everything = list(Workspace.objects.select_related(*LABELLED))
     if not names:
         return [workspace for workspace in everything if not workspace.archived]
-    found = [_named(name, everything) for name in names]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(_named(name, everything) for name in names))
 
 
 def _named(name: str, among: Sequence[Workspace]) -> Workspace:
@@ -60,9 +63,8 @@ def _text_of(state: PromptFileState, here: Path) -> list[str]:
         lines.append(f"    {_place(state, here)}")
     for problem in _errors(state):
         lines.append(f"    line {problem['line']}: {problem['message']}")
-    for each in state.health:
-        if each.severity != "note":
-            lines.append(f"    {each.severity}: {each.file}: {each.what} {each.next_step}".rstrip())
+    for finding in _loud(state):
+        lines.append(f"    {finding.severity}: {finding.file}: {finding.text} {finding.advice}".rstrip())
     return lines
 
 
@@ -94,13 +96,13 @@ def _document(state: PromptFileState) -> dict[str, Any]:
         "errors": _errors(state),
         "health": [
             {
-                "severity": each.severity,
-                "file": each.file,
-                "line": each.line,
-                "message": each.what,
-                "suggestion": each.next_step,
+                "severity": "note" if finding.severity == "hint" else finding.severity,
+                "file": finding.file,
+                "line": finding.line,
+                "message": finding.text,
+                "suggestion": finding.advice,
             }
-            for each in state.health
+            for finding in state.health
         ],
     }
 
@@ -124,13 +126,12 @@ def _annotations(state: PromptFileState, here: Path) -> list[str]:
         lines.append(_annotation("error", file, _line(state), f"{slug}: {state.title}. {state.summary}"))
     for problem in _errors(state):
         lines.append(_annotation("error", file, problem["line"], f"{slug}: {problem['message']}"))
-    for each in state.health:
-        if each.severity != "note":
-            # A variable stands in no file; it is the prompt file that it overrides.
-            named = each.file.startswith("$")
-            place = file if named else _shown(Path(state.workspace.path) / each.file, here)
-            sentence = f"{slug}: {each.file}: {each.what} {each.next_step}".rstrip()
-            lines.append(_annotation(each.severity, place, each.line or 1, sentence))
+    for finding in _loud(state):
+        # A variable stands in no file; it is the prompt file that it overrides.
+        named = finding.file.startswith("$")
+        place = file if named else _shown(Path(state.workspace.path) / finding.file, here)
+        sentence = f"{slug}: {finding.file}: {finding.text} {finding.advice}".rstrip()
+        lines.append(_annotation(finding.severity, place, finding.line or 1, sentence))
     return lines
 
 
@@ -167,10 +168,14 @@ def _line(state: PromptFileState) -> int:
     return min(places, default=state.content.table_line)
 
 
+def _loud(state: PromptFileState) -> list[Finding]:
+    return [finding for finding in state.health if finding.severity != "hint"]
+
+
 def _errors(state: PromptFileState) -> list[dict[str, Any]]:
     return [
-        {"line": each.line, "column": each.column, "code": each.code, "message": each.text()}
-        for each in state.errors
+        {"line": problem.line, "column": problem.column, "code": problem.code, "message": problem.text()}
+        for problem in state.errors
     ]
 
 

@@ -1,7 +1,7 @@
-"""What the page of one workspace shows: its prompt file, its database, its health, its newest runs."""
+"""The page of one workspace: its files, its database, its health, its newest runs and exports."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from django.utils.translation import gettext as _
@@ -11,11 +11,10 @@ from builder.leaderboard import DATABASE_NAME
 from builder.problems import Problem
 from studio.models import Export, Workspace
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.runs.reading import Runs, read_runs
-from studio.shell.language import reader_language
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
-from studio.workspaces.health import Health
 from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
@@ -32,7 +31,7 @@ class WorkspacePage:
     workspace: Workspace
     state: PromptFileState
     database: DatabaseGlance
-    health: Sequence[Health]
+    health: Sequence[Finding]
     runs: Runs | None
     """None where the folder is not looked at."""
     exports: Sequence[Export]
@@ -68,25 +67,22 @@ def _is_allowed(workspace: Workspace) -> bool:
     return True
 
 
-def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Health]:
+def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Finding]:
     if database.error is not None:
-        language = reader_language()
-        error = database.error
-        return [Health("warning", DATABASE_NAME, error.text(language), error.advice(language))]
+        return [replace(Finding.of(database.error, file=DATABASE_NAME), severity="warning", line=None)]
     if database.activity is None or not database.file.present:
         return []
     try:
-        gaps = [str(gap) for gap in store_of(workspace).gaps()]
+        gaps = ", ".join(map(str, store_of(workspace).gaps()))
     except LeaderboardError:
         return []
     if not gaps:
         return []
-    what = _("The database lacks %(gaps)s.") % {"gaps": ", ".join(gaps)}
     return [
-        Health(
+        Finding(
             "warning",
-            DATABASE_NAME,
-            what,
+            _("The database lacks %(gaps)s.") % {"gaps": gaps},
             _("What can be read is shown. A MixSeek of today makes what is missing with its next run."),
+            file=DATABASE_NAME,
         )
     ]

@@ -21,10 +21,11 @@ from builder.problems import Problem
 from builder.template.variables import FIELDS
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.prompts.texts import Texts, unix_line_ends
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file, peek_file
-from studio.workspaces.health import Health, health_of
+from studio.workspaces.health import health_of
 from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed
 
 Kind = Literal["in_sync", "behind", "edited", "unknown", "missing", "broken", "unchecked"]
@@ -122,14 +123,14 @@ class PromptFileState:
         )
 
     @cached_property
-    def health(self) -> tuple[Health, ...]:
+    def health(self) -> tuple[Finding, ...]:
         """What else is to know about the file, the worst first."""
         return tuple(health_of(self))
 
     @property
-    def worst(self) -> Health | None:
+    def worst(self) -> Finding | None:
         """What the list says beside the state, because MixSeek or the studio cannot go on."""
-        return next((health for health in self.health if health.severity == "error"), None)
+        return next((finding for finding in self.health if finding.severity == "error"), None)
 
     # --- beside the versions -------------------------------------------------------------
 

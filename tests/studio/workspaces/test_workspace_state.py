@@ -126,8 +126,8 @@ def test_an_edit_of_comments_and_other_tables_stays_in_sync(workspace: Workspace
     write(workspace, b"# ours\n" + data + b"\n[notes]\nby = 'yuki'\n")
     state = read(workspace)
     assert state.kind == "in_sync"
-    assert [(each.severity, each.next_step) for each in state.health] == [
-        ("note", "An export keeps it, and every comment.")
+    assert [(each.severity, each.advice) for each in state.health] == [
+        ("hint", "An export keeps it, and every comment.")
     ]
 
 
@@ -149,7 +149,7 @@ def test_a_missing_file_or_folder_is_missing(workspace: Workspace, tmp_path: Pat
     Workspace.objects.update(path=str(tmp_path / "gone"))
     state = read(workspace)
     assert state.kind == "missing"
-    assert state.health[0].what == f"The folder {tmp_path / 'gone'} is not there."
+    assert state.health[0].text == f"The folder {tmp_path / 'gone'} is not there."
 
 
 BROKEN = {
@@ -166,7 +166,7 @@ def test_what_mixseek_cannot_read_is_broken(workspace: Workspace, data: bytes, s
     write(workspace, data)
     state = read(workspace)
     assert (state.kind, state.templates) == ("broken", None)
-    assert sentence in state.health[0].what
+    assert sentence in state.health[0].text
 
 
 def test_a_template_with_an_error_is_broken_and_says_the_line(workspace: Workspace) -> None:
@@ -191,7 +191,7 @@ def test_missing_fields_are_mixseeks_defaults_and_no_error(workspace: Workspace)
     state = read(workspace)
     assert (state.kind, state.templates) == ("unknown", None)
     assert state.missing_fields == ("evaluator_user_prompt", "judgment_user_prompt")
-    assert state.health[0].what == (
+    assert state.health[0].text == (
         "The file lacks evaluator_user_prompt, judgment_user_prompt; MixSeek uses its own default."
     )
 
@@ -212,7 +212,7 @@ def test_the_file_that_the_orchestrator_names_counts(workspace: Workspace) -> No
     assert state.named_by == "configs/orchestrator.toml:2"
     assert [(each.severity, each.file) for each in state.health] == [
         ("warning", "configs/prompt_builder.toml"),
-        ("note", "configs/orchestrator.toml"),
+        ("hint", "configs/orchestrator.toml"),
     ]
 
 
@@ -220,7 +220,7 @@ def test_a_named_file_that_is_not_there_stops_a_run(workspace: Workspace) -> Non
     orchestrate(workspace, "configs/own.toml")
     state = read(workspace)
     assert state.kind == "missing"
-    assert "Line 2 names configs/own.toml, which does not exist" in state.health[0].what
+    assert "Line 2 names configs/own.toml, which does not exist" in state.health[0].text
 
 
 @pytest.mark.parametrize("named", ["../secret.toml", "/etc/hostname", "configs/../../secret.toml", "."])
@@ -233,8 +233,8 @@ def test_a_file_outside_the_workspace_is_not_read(workspace: Workspace, tmp_path
     orchestrate(workspace, named)
     state = read(workspace)
     assert (state.kind, state.data) == ("unchecked", None)
-    assert "is not inside the workspace" in state.health[0].what
-    assert state.health[0].next_step == "Let prompt_builder_config name a file inside the workspace."
+    assert "is not inside the workspace" in state.health[0].text
+    assert state.health[0].advice == "Let prompt_builder_config name a file inside the workspace."
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_a_broken_orchestrator_is_broken(workspace: Workspace) -> None:
     write(workspace, b"[orchestrator\n", "orchestrator.toml")
     state = read(workspace)
     assert state.kind == "broken"
-    assert state.health[0].what.startswith("configs/orchestrator.toml, line 1: not valid TOML")
+    assert state.health[0].text.startswith("configs/orchestrator.toml, line 1: not valid TOML")
 
 
 # --- links, rights, variables ------------------------------------------------------------
@@ -270,7 +270,7 @@ def test_a_link_is_neither_followed_nor_read(workspace: Workspace, tmp_path: Pat
     moved.symlink_to(elsewhere / "moved")
     state = read(workspace)
     assert (state.kind, state.data) == ("unchecked", None)
-    assert "is a symbolic link" in state.health[0].what
+    assert "is a symbolic link" in state.health[0].text
 
 
 def test_a_workspace_that_became_a_link_or_left_the_roots_is_not_read(
@@ -282,13 +282,13 @@ def test_a_workspace_that_became_a_link_or_left_the_roots_is_not_read(
     Workspace.objects.update(path=str(link))
     state = read(workspace)
     assert (state.kind, state.health[0].severity) == ("unchecked", "error")
-    assert state.health[0].what == f"{link} is a symbolic link, and the studio follows none."
+    assert state.health[0].text == f"{link} is a symbolic link, and the studio follows none."
     Workspace.objects.update(path=str(real))
     assert read(workspace).kind == "missing"
     settings.STUDIO_WORKSPACE_ROOTS = (tmp_path / "other",)
     state = read(workspace)
     assert state.kind == "unchecked"
-    assert f"STUDIO_WORKSPACE_ROOTS={tmp_path / 'other'}:{real}" in state.health[0].next_step
+    assert f"STUDIO_WORKSPACE_ROOTS={tmp_path / 'other'}:{real}" in state.health[0].advice
 
 
 def test_what_an_export_would_be_refused_for_is_said_before(workspace: Workspace) -> None:
@@ -297,10 +297,10 @@ def test_what_an_export_would_be_refused_for_is_said_before(workspace: Workspace
     path.chmod(0o444)
     state = read(workspace)
     assert state.kind == "in_sync"
-    assert (state.health[0].severity, "is write-protected" in state.health[0].what) == ("warning", True)
+    assert (state.health[0].severity, "is write-protected" in state.health[0].text) == ("warning", True)
     path.chmod(0o644)
     (path.parent / "second-name").hardlink_to(path)
-    assert "has 2 names (hard links)" in read(workspace).health[0].what
+    assert "has 2 names (hard links)" in read(workspace).health[0].text
 
 
 def test_a_folder_that_may_not_be_written_is_said(
@@ -309,7 +309,7 @@ def test_a_folder_that_may_not_be_written_is_said(
     write(workspace, templates("two"))
     # Whoever runs the tests as root may write everywhere.
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
-    assert read(workspace).health[0].what == (
+    assert read(workspace).health[0].text == (
         f"The studio may not write into {workspace.folder / 'configs'}, so an export would fail."
     )
 
@@ -321,7 +321,7 @@ def test_variables_that_win_over_the_file_are_named(workspace: Workspace, settin
     (workspace.folder / ".env").write_text(f"API_KEY=secret\nexport {name}='x'\n# {name}=y\n")
     found = read(workspace).health
     assert [(each.file, each.line) for each in found] == [(f"${name}", None), (".env", 2)]
-    assert not any("secret" in each.what for each in found)
+    assert not any("secret" in each.text for each in found)
     Workspace.objects.update(dialect="contract")
     assert [each.file for each in read(workspace).health] == ["$MIXSEEK_TEAM_USER_PROMPT"]
 
