@@ -58,9 +58,9 @@ class Ledger:
         self._counts: Counter[str] = Counter()
         self._seconds: dict[str, float] = {"wait": 0.0, "longest_wait": 0.0, "cpu": 0.0}
 
-    def count(self, name: str, by: int = 1) -> None:
+    def count(self, name: str) -> None:
         with self._lock:
-            self._counts[name] += by
+            self._counts[name] += 1
 
     def waited(self, seconds: float) -> None:
         with self._lock:

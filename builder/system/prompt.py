@@ -2,7 +2,7 @@
 equal bytes. The documents' API; used by ``builder``."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from builder.messages import message
 from builder.problems import Problem
@@ -54,96 +54,66 @@ NO_TOOL = message(
 )
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """What is known of a section before there is an input; ``absent`` says why it may have no text."""
-
-    id: SectionId
-    number: int | None
-    title: str
-    stability: ChangesWith
-    absent: str = ""
+def _blank(
+    section: SectionId, number: int | None, title: str, stability: ChangesWith, en: str = "", ja: str = ""
+) -> tuple[Section, str]:
+    """A section before there is an input, and the message for why it may have no text."""
+    absent = message(f"system-absent-{section.replace('_', '-')}", en, ja) if en else ""
+    return Section(section, number, title, stability), absent
 
 
-def _absent(section: SectionId, en: str, ja: str) -> str:
-    return message(f"system-absent-{section.replace('_', '-')}", en, ja)
-
-
-_KINDS = (
-    _Kind("identity", 0, "Identity", "static"),
-    _Kind(
-        "tooling",
-        1,
-        "Tooling",
-        "static",
-        _absent("tooling", "No tool is declared", "ツールの宣言がありません"),
-    ),
-    _Kind("skills", 2, "Skills", "workspace", _absent("skills", "There is no skill", "スキルがありません")),
-    _Kind(
-        "self_update",
-        3,
-        "Self-Update",
-        "static",
-        _absent("self_update", "`self_update` is off", "`self_update` がオフです"),
-    ),
-    _Kind("workspace", 4, "Workspace", "static"),
-    _Kind(
+_SECTIONS = (
+    _blank("identity", 0, "Identity", "static"),
+    _blank("tooling", 1, "Tooling", "static", "No tool is declared", "ツールの宣言がありません"),
+    _blank("skills", 2, "Skills", "workspace", "There is no skill", "スキルがありません"),
+    _blank("self_update", 3, "Self-Update", "static", "`self_update` is off", "`self_update` がオフです"),
+    _blank("workspace", 4, "Workspace", "static"),
+    _blank(
         "documentation",
         5,
         "Documentation",
         "static",
-        _absent("documentation", "No `docs_path` is given", "`docs_path` が指定されていません"),
+        "No `docs_path` is given",
+        "`docs_path` が指定されていません",
     ),
-    _Kind(
+    _blank(
         "workspace_files",
         6,
         "Workspace Files (injected)",
         "static",
-        _absent("workspace_files", "No file is injected", "注入されるファイルがありません"),
+        "No file is injected",
+        "注入されるファイルがありません",
     ),
-    _Kind(
+    _blank(
         "project_context",
         None,
         "Project Context",
         "workspace",
-        _absent("project_context", "There are no bootstrap files", "ブートストラップファイルがありません"),
+        "There are no bootstrap files",
+        "ブートストラップファイルがありません",
     ),
-    _Kind(
-        "sandbox",
-        7,
-        "Sandbox",
-        "session",
-        _absent("sandbox", "No sandbox is enabled", "サンドボックスが有効ではありません"),
-    ),
-    _Kind(
+    _blank("sandbox", 7, "Sandbox", "session", "No sandbox is enabled", "サンドボックスが有効ではありません"),
+    _blank(
         "time",
         8,
         "Current Date & Time",
         "static",
-        _absent("time", "No `userTimezone` is given", "`userTimezone` が指定されていません"),
+        "No `userTimezone` is given",
+        "`userTimezone` が指定されていません",
     ),
-    _Kind(
-        "reply_tags",
-        9,
-        "Reply Tags",
-        "static",
-        _absent("reply_tags", "`reply_tags` is off", "`reply_tags` がオフです"),
-    ),
-    _Kind(
+    _blank("reply_tags", 9, "Reply Tags", "static", "`reply_tags` is off", "`reply_tags` がオフです"),
+    _blank(
         "heartbeats",
         10,
         "Heartbeats",
         "static",
-        _absent("heartbeats", "No `heartbeat_prompt` is given", "`heartbeat_prompt` が指定されていません"),
+        "No `heartbeat_prompt` is given",
+        "`heartbeat_prompt` が指定されていません",
     ),
-    _Kind(
-        "runtime",
-        11,
-        "Runtime",
-        "session",
-        _absent("runtime", "Nothing is known of the runtime", "ランタイムの情報がありません"),
+    _blank(
+        "runtime", 11, "Runtime", "session", "Nothing is known of the runtime", "ランタイムの情報がありません"
     ),
-    _Kind("reasoning", 12, "Reasoning", "session"),
+    _blank("reasoning", 12, "Reasoning", "session"),
 )
 
 _PLAIN: dict[SectionId, Callable[[SystemPromptInput], str]] = {
@@ -167,7 +137,12 @@ def render_system_prompt(given: SystemPromptInput) -> BuiltPrompt:
     limits = Limits(given.bootstrap_max_chars, given.bootstrap_total_max_chars, given.truncation)
     injected = inject(given.bootstrap, limits, model)
     listed = list_skills(given.skills, given.skills_max_chars, model)
-    sections = _placed([_section(kind, given, injected, listed, model) for kind in _KINDS])
+    sections = _placed(
+        [
+            _section(replace(blank, model=model), absent, given, injected, listed)
+            for blank, absent in _SECTIONS
+        ]
+    )
     here = {section.id for section in sections if section.status == "included"}
     files = injected.uses if "project_context" in here else ()
     skills = listed.uses if "skills" in here else ()
@@ -181,24 +156,23 @@ def render_system_prompt(given: SystemPromptInput) -> BuiltPrompt:
 
 
 def _section(
-    kind: _Kind, given: SystemPromptInput, injected: Injected, listed: SkillList, model: str
+    blank: Section, absent: str, given: SystemPromptInput, injected: Injected, listed: SkillList
 ) -> Section:
-    blank = Section(kind.id, kind.number, kind.title, kind.stability, model=model)
-    if kind.id not in IN_MODE[given.mode]:
+    if blank.id not in IN_MODE[given.mode]:
         return replace(blank, reason=Reason(NOT_IN_MODE, {"mode": given.mode}))
-    if kind.id in given.disabled_sections:
+    if blank.id in given.disabled_sections:
         return replace(blank, reason=Reason(DISABLED))
-    if kind.id == "identity":
+    if blank.id == "identity":
         return replace(blank, text=given.identity_line)
-    if kind.id == "skills":
+    if blank.id == "skills":
         text = listed.text if listed.uses else ""
-    elif kind.id == "project_context":
+    elif blank.id == "project_context":
         text = _project_context(given, injected)
     else:
-        text = _PLAIN[kind.id](given)
+        text = _PLAIN[blank.id](given)
     if not text:
-        return replace(blank, reason=Reason(kind.absent))
-    return replace(blank, text=f"# {kind.title}\n\n{text}")
+        return replace(blank, reason=Reason(absent))
+    return replace(blank, text=f"# {blank.title}\n\n{text}")
 
 
 def _project_context(given: SystemPromptInput, injected: Injected) -> str:
