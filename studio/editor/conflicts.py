@@ -22,7 +22,7 @@ BOTH: Choice = "mine then theirs"
 
 
 @dataclass(frozen=True)
-class Side:
+class ConflictingText:
     """One of the two texts."""
 
     templates: Texts
@@ -97,8 +97,8 @@ class Conflict:
     """What a person has to decide: their text beside a newer version, or beside that of another tab."""
 
     draft: Draft
-    mine: Side
-    theirs: Side
+    mine: ConflictingText
+    theirs: ConflictingText
     base: int
     """The version that both started from; 0 where there was none."""
     next_base: int
@@ -125,15 +125,15 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
 
     The texts are merged in the jail; raises its errors where it does not take them.
     """
-    written = Side(draft.templates, draft.changed_at)
+    written = ConflictingText(draft.templates, draft.changed_at)
     if copy is not None:
-        mine, theirs = Side(copy.templates, copy.kept_at), written
+        mine, theirs = ConflictingText(copy.templates, copy.kept_at), written
         base, next_base = min(copy.base, draft.base), max(copy.base, draft.base)
     else:
         latest = prompt_set.latest
         if latest is None or draft.base == latest.number:
             return None
-        mine, theirs = written, Side(latest.templates, latest.created_at, latest)
+        mine, theirs = written, ConflictingText(latest.templates, latest.created_at, latest)
         base, next_base = draft.base, latest.number
     if mine.templates == theirs.templates:
         return None
@@ -158,6 +158,21 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
             for kind in kinds
         ),
     )
+
+
+def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
+    """Whether a draft holds anything that would be lost without it."""
+    if draft.templates == draft.prompt_set.starting_text(saved):
+        return False
+    base = version_of(draft.prompt_set, draft.base, saved)
+    return base is None or base.templates != draft.templates
+
+
+def version_of(prompt_set: PromptSet, number: int, saved: PromptVersion | None) -> PromptVersion | None:
+    """The version of that number; ``saved``, the newest one, is read already."""
+    if saved is not None and saved.number == number:
+        return saved
+    return prompt_set.versions.filter(number=number).first()
 
 
 def _template(kind: TextKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:

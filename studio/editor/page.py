@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from builder.errors import JailError, Superseded
 from builder.template.variables import VARIABLES
 from studio.contexts.at_round import ContextAtRound, context_at
-from studio.editor.view_forms import ViewOf
+from studio.editor.conflicts import is_changed, version_of
+from studio.editor.forms import ViewOf
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.preview.examinations import check_errors
@@ -139,7 +140,7 @@ def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> 
 def editor_with(prompt_set: PromptSet, person: User, view: ViewOf[TextKind], sent: SentDraft) -> EditorPage:
     """The page with a text that was just sent."""
     saved = prompt_set.latest
-    base = _version(prompt_set, sent.base, saved)
+    base = version_of(prompt_set, sent.base, saved)
     changed = base is None or base.templates != sent.templates
     draft = Draft.objects.of(prompt_set, person)
     kept = draft is not None and draft.templates == sent.templates
@@ -192,14 +193,6 @@ def not_saved(
     return replace(page, kind=kind, findings=findings, preview=shown)
 
 
-def is_changed(draft: Draft, saved: PromptVersion | None) -> bool:
-    """Whether a draft holds anything that would be lost without it."""
-    if draft.templates == draft.prompt_set.starting_text(saved):
-        return False
-    base = _version(draft.prompt_set, draft.base, saved)
-    return base is None or base.templates != draft.templates
-
-
 def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     """The context of that address, if it is the set's or shared."""
     found = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
@@ -210,12 +203,6 @@ def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
             _("Take the context out of the address, or choose another one on the page."),
         )
     return found
-
-
-def _version(prompt_set: PromptSet, number: int, saved: PromptVersion | None) -> PromptVersion | None:
-    if saved is not None and saved.number == number:
-        return saved
-    return prompt_set.versions.filter(number=number).first()
 
 
 def _page(

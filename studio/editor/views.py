@@ -1,26 +1,30 @@
-"""The editor: the page itself, and saving what it holds as a version."""
+"""The editor: its page, saving, drafts, and the choice between two texts from one version."""
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
+from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db import transaction
+from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.errors import JailError
-from studio.editor.conflict_views import conflict_page
-from studio.editor.forms import read_draft
+from studio.editor.conflicts import CHOICES, TAKES, Conflict, between, is_changed
+from studio.editor.forms import RevisionForm, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
-from studio.editor.view_forms import read_view
+from studio.editor.sets import reason
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
-from studio.prompts.drafts import DraftConflict
+from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.prompts.findings import Finding
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import person_of
+from studio.shell.requests import person_of, valid_or_refuse
 
 
 @require_safe
@@ -43,19 +47,19 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form, person, now = read_draft(request, prompt_set), person_of(request), timezone.now()
-    page = editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), form.sent)
+    # The page is made only where no version comes of it.
+    page_with = partial(editor_with, prompt_set, person, read_view(request.POST, prompt_set.kinds))
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
     except RequestRefused as problem:
         messages.error(request, f"{problem.what} {problem.advice}")
-        return editor_page(request, with_preview(page, person), problem.status)
+        return editor_page(request, with_preview(page_with(form.sent), person), problem.status)
     except DraftConflict as conflict:
-        page = editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), form.sent)
-        return _undecided(request, page, conflict.draft, conflict.copy)
-    page = replace(page, kept=True, sent=replace(page.sent, revision=draft.revision))
+        return _undecided(request, page_with(form.sent), conflict.draft, conflict.copy)
+    sent = replace(form.sent, revision=draft.revision)
     if form.message_error:
-        page = replace(page, message_error=form.message_error)
+        page = replace(page_with(sent), message_error=form.message_error)
         return editor_page(request, with_preview(page, person), 422)
     try:
         version = save_as_version(
@@ -73,11 +77,11 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect("prompt-edit", slug)
     except VersionConflict:
         prompt_set.refresh_from_db()
-        return _undecided(request, page, draft)
+        return _undecided(request, page_with(sent), draft)
     except Refused as refused:
-        return _refused(request, page, refused.findings)
+        return _refused(request, page_with(sent), refused.findings)
     except JailError as refusal:
-        return _put_off(request, page, refusal, _("Not saved, but your draft is kept."))
+        return _put_off(request, page_with(sent), refusal, _("Not saved, but your draft is kept."))
     messages.success(request, _("Saved as v%(number)d.") % {"number": version.number})
     return redirect(prompt_set)
 
@@ -108,3 +112,134 @@ def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]
     said = _("Not saved, but your draft is kept: mend the problems below first.")
     messages.error(request, said, extra_tags="refused")
     return editor_page(request, not_saved(page, findings=findings), 422)
+
+
+@require_POST
+def prompt_draft(request: HttpRequest, slug: str) -> JsonResponse:
+    """Keep what a tab holds; the answer tells the revision that it may write over next."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    try:
+        form = read_draft(request, prompt_set)
+        form.refuse_what_cannot_be_kept()
+        draft = Draft.objects.keep(prompt_set, person_of(request), form.sent, at=timezone.now())
+    except RequestRefused as problem:
+        return JsonResponse({"message": f"{problem.what} {problem.advice}".strip()}, status=problem.status)
+    except DraftConflict as conflict:
+        url = f"{reverse('prompt-conflict', args=[slug])}?copy={conflict.copy.pk}"
+        return JsonResponse({"revision": conflict.draft.revision, "conflict_url": url}, status=409)
+    return JsonResponse({"revision": draft.revision, "saved_at": draft.changed_at.isoformat()})
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
+    """Ask first; then put the draft aside and start from the newest version again."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    draft = get_object_or_404(Draft, prompt_set=prompt_set, person=person_of(request))
+    latest = prompt_set.latest
+    if not is_changed(draft, latest):
+        messages.info(request, _("There is nothing to discard."))
+        return redirect("prompt-edit", slug)
+    if request.method != "POST":
+        return render(request, "prompts/discard.html", {"prompt_set": prompt_set, "draft": draft})
+    seen = valid_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
+    try:
+        fresh = SentDraft(prompt_set.starting_text(latest), prompt_set.revision, seen)
+        Draft.objects.replace(draft, fresh, reason=CopyReason.DISCARDED, at=timezone.now())
+    except StaleRevision:
+        changed = _("The draft was written to since you were asked.")
+        raise RequestRefused(409, changed, _("Look at it again first.")) from None
+    messages.success(request, _("Your draft is discarded. It is put aside below, in case you want it back."))
+    return redirect("prompt-edit", slug)
+
+
+@require_POST
+def prompt_copy(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """Take a text that was put aside up again; beside a draft with changes, the person decides."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    person = person_of(request)
+    copy = get_object_or_404(DraftCopy, prompt_set=prompt_set, person=person, pk=number)
+    draft = get_object_or_404(Draft, prompt_set=prompt_set, person=person)
+    if is_changed(draft, prompt_set.latest):
+        return redirect(f"{reverse('prompt-conflict', args=[slug])}?copy={copy.pk}")
+    again = SentDraft(copy.templates, copy.base, draft.revision, copy.message)
+    try:
+        Draft.objects.replace(draft, again, reason=CopyReason.REPLACED, at=timezone.now())
+    except StaleRevision:
+        return redirect(f"{reverse('prompt-conflict', args=[slug])}?copy={copy.pk}")
+    copy.delete()
+    messages.success(request, _("Your text is back."))
+    return redirect("prompt-edit", slug)
+
+
+class CopyForm(forms.Form):
+    """Which copy the draft is held against; none means the newest version."""
+
+    copy = forms.IntegerField(min_value=1, max_value=10**18, required=False)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show both texts, or take what the person chose of them."""
+    try:
+        return _both_texts(request, slug)
+    except JailError as error:
+        raise RequestRefused(503, reason(error)) from error
+
+
+def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    person = person_of(request)
+    draft = get_object_or_404(Draft, prompt_set=prompt_set, person=person)
+    number = valid_or_refuse(CopyForm(request.POST or request.GET)).cleaned_data["copy"]
+    copy = get_object_or_404(DraftCopy, prompt_set=prompt_set, person=person, pk=number) if number else None
+    if request.method != "POST":
+        return conflict_page(request, prompt_set, draft, copy, status=200)
+    conflict = between(prompt_set, draft, copy)
+    if conflict is None:
+        return redirect("prompt-edit", slug)
+    if request.POST.get("pin") != conflict.pin:
+        return conflict_page(request, prompt_set, draft, copy, moved=True)
+    try:
+        _take(request, conflict)
+    except StaleRevision:
+        return conflict_page(request, prompt_set, Draft.objects.get(pk=draft.pk), copy, moved=True)
+    messages.success(request, _("Your draft is what you chose. The text it had before is put aside below."))
+    return redirect("prompt-edit", slug)
+
+
+def conflict_page(
+    request: HttpRequest,
+    prompt_set: PromptSet,
+    draft: Draft,
+    copy: DraftCopy | None = None,
+    *,
+    status: int = 409,
+    moved: bool = False,
+) -> HttpResponse:
+    """The page with both texts; where there is nothing to decide, back to the editor.
+
+    Raises the jail's errors, for the texts are put together there.
+    """
+    conflict = between(prompt_set, draft, copy)
+    if conflict is None:
+        return redirect("prompt-edit", prompt_set.slug)
+    context = {"prompt_set": prompt_set, "conflict": conflict, "moved": moved}
+    return render(request, "prompts/conflict.html", context, status=status)
+
+
+def _take(request: HttpRequest, conflict: Conflict) -> None:
+    takes = {
+        each.kind: take
+        for each in conflict.templates
+        for take in TAKES
+        if request.POST.get(each.kind) == take
+    }
+    fields = [dispute.field for each in conflict.templates for dispute in each.disputes if dispute.field]
+    choices = {field: choice for field in fields for choice in CHOICES if request.POST.get(field) == choice}
+    draft, copy = conflict.draft, conflict.copy
+    message = draft.message or (copy.message if copy else "")
+    outcome = SentDraft(conflict.resolved(takes, choices), conflict.next_base, draft.revision, message)
+    with transaction.atomic():
+        Draft.objects.replace(draft, outcome, reason=CopyReason.REPLACED, at=timezone.now())
+        if copy is not None:
+            DraftCopy.objects.filter(pk=copy.pk).update(reason=CopyReason.REPLACED, tab="")

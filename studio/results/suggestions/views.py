@@ -7,8 +7,8 @@ from django.shortcuts import render
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
+from studio.editor.forms import read_view, sent_text
 from studio.editor.sets import template_set
-from studio.editor.view_forms import read_view, sent_text
 from studio.preview.coverage import reached
 from studio.results.suggestions.forms import SuggestionsForm
 from studio.results.suggestions.page import suggestions_for

@@ -13,7 +13,7 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from studio.editor.page import is_changed
+from studio.editor.conflicts import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.preview.saving import require_sound, save_as_version, shortcomings
