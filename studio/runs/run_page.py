@@ -40,6 +40,9 @@ ORDERS: dict[OrderName, RankingOrder] = {"mixseek": "team_id", "contract": "late
 MOST_COLUMNS = 24
 """Of the table of scores; of a run with more rounds the latest are shown, and the file has them all."""
 
+MOST_BOARD_ROUNDS = 30
+MOST_BOARD_TEAMS = 200
+
 
 @dataclass(frozen=True)
 class TeamRow:
@@ -199,6 +202,50 @@ def _words(places: Sequence[Standing], rounds: Sequence[int]) -> Words:
             "round": lead.best_round,
         }
     return Words(_("Score by round and team"), said, _("Round"), _("Score"))
+
+
+# --- a run's rounds, to pick one from ----------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BoardRow:
+    """A team's rounds, one for each column of the board."""
+
+    team_id: str
+    team_name: str
+    cells: tuple[ScorePoint | None, ...]
+
+
+@dataclass(frozen=True)
+class Board:
+    """An execution's rounds by team; very many are cut to the latest rounds and the first teams."""
+
+    execution: Execution
+    numbers: tuple[int, ...]
+    rows: tuple[BoardRow, ...]
+    teams_left_out: int
+    rounds_left_out: int
+
+
+def read_board(store: AggregationStore, execution_id: str, now: datetime) -> Board | None:
+    """``None`` where there is no such execution."""
+    execution = store.execution(execution_id, now=now)
+    if execution is None:
+        return None
+    names: dict[str, str] = {}
+    played: dict[str, dict[int, ScorePoint]] = {}
+    for point in store.scores(execution_id):
+        names[point.team_id] = point.team_name
+        # A round of number 0 or less has no address: MixSeek counts from 1.
+        if point.round_number >= 1:
+            played.setdefault(point.team_id, {})[point.round_number] = point
+    numbers = sorted({number for points in played.values() for number in points})
+    shown = tuple(numbers[-MOST_BOARD_ROUNDS:])
+    rows = tuple(
+        BoardRow(team, names[team], tuple(points.get(number) for number in shown))
+        for team, points in list(played.items())[:MOST_BOARD_TEAMS]
+    )
+    return Board(execution, shown, rows, len(played) - len(rows), len(numbers) - len(shown))
 
 
 # --- as files ----------------------------------------------------------------------------

@@ -20,7 +20,7 @@ from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
 from studio.results.replay.round_page import replayed
 from studio.results.replay.round_rebuilding import known_templates, rebuild_round
 from studio.results.replay.run_page import replays_of
-from studio.results.suggestions.round_context_forms import TaskForm
+from studio.results.suggestions.forms import TaskForm
 from studio.runs.reading import opened_store
 from studio.runs.round_page import read_round
 from studio.shell.downloads import download

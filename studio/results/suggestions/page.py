@@ -1,4 +1,4 @@
-"""What the page of suggestions shows: rounds to keep, lines that nothing tries, variables that lie idle."""
+"""The page of suggestions: rounds to keep, lines that nothing tries, variables that are never used."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
-from builder.template.variables import PromptKind, Variable
+from builder.template.variables import PromptKind
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet
 from studio.preview.coverage import Reached, reached, unused
 from studio.prompts.texts import Templates, user_prompts
-from studio.results.suggestions.reaching import Reaching, reaching_rounds
-from studio.results.suggestions.rounds import FromRuns, from_runs
+from studio.results.suggestions.reaching_rounds import Reaching, reaching_rounds
+from studio.results.suggestions.suggested_rounds import FromRuns, from_runs
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
@@ -22,23 +22,13 @@ from studio.shell.refusal import RequestRefused
 class IdleVariable:
     """One that a template could use, and how."""
 
-    variable: Variable
-
-    @property
-    def name(self) -> str:
-        return self.variable.name
-
-    @property
-    def description(self) -> str:
-        return self.variable.description.fill(reader_language(), {})
-
-    @property
-    def snippet(self) -> str:
-        return "{{ " + self.variable.name + " }}"
+    name: str
+    description: str
+    snippet: str
 
 
 @dataclass(frozen=True)
-class Line:
+class TemplateLine:
     """A line of a template."""
 
     number: int
@@ -57,15 +47,15 @@ class Advice:
     """Real rounds that reach some of those lines; of the team's template alone."""
 
     @property
-    def stretches(self) -> list[list[Line]]:
+    def stretches(self) -> list[list[TemplateLine]]:
         """The unreached lines, those that follow each other together."""
         texts = self.text.split("\n")
-        found: list[list[Line]] = []
+        stretches: list[list[TemplateLine]] = []
         for number in self.reached.unreached:
-            if not found or any(text.strip() for text in texts[found[-1][-1].number : number - 1]):
-                found.append([])
-            found[-1].append(Line(number, texts[number - 1] if number <= len(texts) else ""))
-        return found
+            if not stretches or any(text.strip() for text in texts[stretches[-1][-1].number : number - 1]):
+                stretches.append([])
+            stretches[-1].append(TemplateLine(number, texts[number - 1] if number <= len(texts) else ""))
+        return stretches
 
 
 @dataclass(frozen=True)
@@ -118,10 +108,17 @@ def suggestions_for(prompt_set: PromptSet, person: User, wanted: str) -> Suggest
 def _advices(prompt_set: PromptSet, templates: Templates) -> Iterator[Advice]:
     dialect = dialect_of(prompt_set)
     for kind, text in templates.by_kind.items():
-        idle = tuple(IdleVariable(each) for each in unused(kind, text, dialect))
-        found = reached(prompt_set, kind, text)
-        real = reaching_rounds(prompt_set, text, found.unreached) if kind == "team" else ()
-        yield Advice(kind, text, found, idle, real)
+        idle = tuple(
+            IdleVariable(
+                variable.name,
+                variable.description.fill(reader_language(), {}),
+                "{{ " + variable.name + " }}",
+            )
+            for variable in unused(kind, text, dialect)
+        )
+        lines = reached(prompt_set, kind, text)
+        real = reaching_rounds(prompt_set, text, lines.unreached) if kind == "team" else ()
+        yield Advice(kind, text, lines, idle, real)
 
 
 def _templates(prompt_set: PromptSet, person: User, wanted: str) -> tuple[int | None, Templates]:

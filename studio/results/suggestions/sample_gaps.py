@@ -1,17 +1,24 @@
-"""What real rounds show and no sample context does, measured and said."""
+"""Sample gaps: what is peculiar about a real round (traits, lengths) and shown by no sample context.
+
+Used by the suggestions. Traits are what a template can tell: who leads, who is alone, what is missing.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 
-from builder.template.models import RoundPromptContext
+from builder.template.models import RankingEntry, RoundPromptContext
 from builder.template.rounds import rounds_of, seen_at
 from studio.models import SampleContext
-from studio.results.suggestions.round_traits import TRAITS, Trait, traits_of
 
+Trait = Literal["first", "between", "far", "last", "alone", "absent", "no-ranking", "no-history"]
+TRAITS: tuple[Trait, ...] = get_args(Trait)
+
+_TOLD_APART = 3
+"""Up to this place a team is told how well it does."""
 MUCH = 2
 """So many times longer than any sample's is much longer."""
 _LEAST_MORE = 500
@@ -20,6 +27,34 @@ _LEAST_MORE = 500
 Measure = Literal["round", "teams", "task", "submission", "history"]
 What = Trait | Measure
 _ORDER: tuple[What, ...] = ("round", *TRAITS, "teams", "task", "submission", "history")
+
+
+def traits_of(context: RoundPromptContext) -> frozenset[Trait]:
+    """Those of a round as the team sees it. A first round looks the same to everybody."""
+    if context.round_number == 1:
+        return frozenset()
+    traits: set[Trait] = set(_place_traits(context.ranking or (), context.team_id))
+    if not context.round_history:
+        traits.add("no-history")
+    return frozenset(traits)
+
+
+def _place_traits(ranking: Iterable[RankingEntry], team_id: str) -> Iterable[Trait]:
+    """Where a team stands on the board, the best first."""
+    places = [entry.team_id for entry in ranking]
+    if not places:
+        return ("no-ranking",)
+    if team_id not in places:
+        return ("absent",)
+    return standing_traits(places.index(team_id) + 1, len(places))
+
+
+def standing_traits(place: int, teams: int) -> tuple[Trait, ...]:
+    """Of a place among so many."""
+    if teams == 1:
+        return ("alone",)
+    where: Trait = "first" if place == 1 else "last" if place == teams else "between"
+    return (where, "far") if place > _TOLD_APART else (where,)
 
 
 def in_order(gaps: Iterable[What]) -> list[What]:
@@ -62,14 +97,14 @@ class Samples:
                 assert isinstance(seen, RoundPromptContext)
                 traits |= traits_of(seen)
             texts = [state.submission_content for state in whole.round_history]
-            found: dict[Measure, int] = {
+            own: dict[Measure, int] = {
                 "round": whole.round_number,
                 "teams": len(whole.ranking or ()),
                 "task": len(whole.user_prompt),
                 "submission": max(map(len, [context.submission, *texts])),
                 "history": sum(map(len, texts)),
             }
-            measures = {name: max(value, measures.get(name, 0)) for name, value in found.items()}
+            measures = {name: max(value, measures.get(name, 0)) for name, value in own.items()}
         return cls(frozenset(traits), measures)
 
     def lacks(self, name: Measure, real: int) -> bool:

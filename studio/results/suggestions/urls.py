@@ -2,15 +2,15 @@
 
 from django.urls import path
 
-from studio.results.suggestions import round_context_views, views
+from studio.results.suggestions import views
 
 urlpatterns = [
     path("prompts/<word:slug>/coverage/", views.prompt_coverage, name="prompt-coverage"),
     path("prompts/<word:slug>/suggestions/", views.prompt_suggestions, name="prompt-suggestions"),
-    path("contexts/new/run/", round_context_views.context_from_run, name="context-from-run"),
+    path("contexts/new/run/", views.context_from_run, name="context-from-run"),
     path(
         "workspaces/<word:slug>/runs/<stored:execution>/teams/<stored:team>/rounds/<round:number>/context/",
-        round_context_views.run_round_context,
+        views.run_round_context,
         name="run-round-context",
     ),
 ]

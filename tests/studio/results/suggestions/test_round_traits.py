@@ -3,7 +3,7 @@
 import pytest
 
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
-from studio.results.suggestions.round_traits import Trait, traits_of
+from studio.results.suggestions.sample_gaps import Trait, traits_of
 
 PLAYED = RoundState(round_number=1, submission_content="a", evaluation_score=50)
 

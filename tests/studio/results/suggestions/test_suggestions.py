@@ -15,10 +15,9 @@ from builder.simulation import Run, simulate
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
 from studio.prompts.texts import Templates
 from studio.results.models import Found
-from studio.results.suggestions.reaching import reaching_rounds
-from studio.results.suggestions.round_traits import TRAITS, traits_of
-from studio.results.suggestions.rounds import from_runs
-from studio.results.suggestions.sample_gaps import Gap, Samples
+from studio.results.suggestions.reaching_rounds import reaching_rounds
+from studio.results.suggestions.sample_gaps import TRAITS, Gap, Samples, traits_of
+from studio.results.suggestions.suggested_rounds import from_runs
 from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.editing import fields, make_context, make_set

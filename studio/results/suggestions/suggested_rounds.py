@@ -1,4 +1,7 @@
-"""Rounds of real runs that no sample context is like: which to keep, and what each would add."""
+"""Suggested rounds: those of real runs that no sample context is like, and what each would add.
+
+Used by the page of suggestions.
+"""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,9 +10,18 @@ from itertools import chain, islice
 from builder.errors import BuilderError, LeaderboardError
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
 from studio.preview.coverage import stamp_of
-from studio.results.suggestions.real_rounds import RealRound, context_of, mark_of, runs_of
-from studio.results.suggestions.round_traits import TRAITS, Trait, standing_traits, traits_of
-from studio.results.suggestions.sample_gaps import Gap, Measure, Samples, What, in_order
+from studio.results.suggestions.rounds_of_runs import RealRound, context_of, mark_of, runs_of
+from studio.results.suggestions.sample_gaps import (
+    TRAITS,
+    Gap,
+    Measure,
+    Samples,
+    Trait,
+    What,
+    in_order,
+    standing_traits,
+    traits_of,
+)
 from studio.shell.sized_cache import SizedCache
 from studio.workspaces.stores import store_of
 
@@ -52,10 +64,10 @@ def from_runs(prompt_set: PromptSet) -> FromRuns:
     if (kept := _kept.get(key)) is not None:
         return kept
     samples = Samples.of(SampleContext.objects.for_set(prompt_set))
-    found = _Search(list(runs.select_related("workspace")[:MOST_RUNS]), samples).result()
-    if not found.unread:
-        _kept.put(key, found, 1)
-    return found
+    suggested = _Search(list(runs.select_related("workspace")[:MOST_RUNS]), samples).result()
+    if not suggested.unread:
+        _kept.put(key, suggested, 1)
+    return suggested
 
 
 class _Search:
@@ -135,13 +147,13 @@ class _Search:
                 self._unread[runs[0].workspace_id] = runs[0].workspace
                 continue
             before: dict[tuple[int, str], int] = {}
-            for each in lengths:
-                run_key = keys[each.execution_id]
-                key = (run_key, each.team_id, each.round_number)
+            for length in lengths:
+                key = (keys[length.execution_id], length.team_id, length.round_number)
+                earlier = before.get(key[:2], 0)
                 if key in self._names:
-                    self._values[key, "submission"] = each.characters
-                    self._values[key, "history"] = before.get((run_key, each.team_id), 0)
-                before[run_key, each.team_id] = before.get((run_key, each.team_id), 0) + each.characters
+                    self._values[key, "submission"] = length.characters
+                    self._values[key, "history"] = earlier
+                before[key[:2]] = earlier + length.characters
 
     def _offer(self, key: _Key, traits: set[Trait]) -> None:
         if missing := traits - self._samples.traits:
@@ -158,7 +170,7 @@ class _Search:
 
     def _best(self, taken: set[What]) -> Iterator[Suggestion]:
         while offers := self._open_offers(taken):
-            key = max(offers, key=lambda each: self._rank(each, offers[each]))
+            key = max(offers, key=lambda key: self._rank(key, offers[key]))
             del self._offers[key]
             adds = offers[key] - set(TRAITS)
             if adds != offers[key]:
@@ -179,7 +191,7 @@ class _Search:
     def _second_looks(self, taken: set[What]) -> Iterator[Suggestion]:
         """Who comes to round 2 first may find nobody there yet; the database alone knows."""
         second = [key for key in self._names if key[2] == 2]
-        for key in sorted(second, key=lambda each: self._rank(each, ()), reverse=True):
+        for key in sorted(second, key=lambda key: self._rank(key, ()), reverse=True):
             if self._rebuilt >= MOST_REBUILT:
                 return
             if adds := self._really(key) - self._samples.traits - taken:
@@ -208,7 +220,7 @@ class _Search:
 
     def _suggestion(self, key: _Key, adds: Iterable[What]) -> Suggestion:
         played = RealRound(self._runs[key[0]], key[1], self._names[key], key[2])
-        return Suggestion(played, tuple(self._gap(key, each) for each in in_order(adds)))
+        return Suggestion(played, tuple(self._gap(key, what) for what in in_order(adds)))
 
     def _gap(self, key: _Key, what: What) -> Gap:
         measure: Measure = what  # type: ignore[assignment]

@@ -1,4 +1,7 @@
-"""Real rounds that reach lines of a template which no sample context reaches."""
+"""Reaching rounds: real ones that reach lines of a template which no sample context reaches.
+
+Used by the page of suggestions.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from builder.template.formatters import Values, variables
 from studio.contexts.at_round import SAMPLE_TIME, dialect_of
 from studio.models import PromptSet, RoundResult
 from studio.preview.coverage import digest_of, stamp_of
-from studio.results.suggestions.real_rounds import RealRound, context_of, mark_of, runs_of
+from studio.results.suggestions.rounds_of_runs import RealRound, context_of, mark_of, runs_of
 from studio.shell.jail import pool
 from studio.shell.sized_cache import SizedCache
 
@@ -48,16 +51,16 @@ def reaching_rounds(prompt_set: PromptSet, text: str, unreached: Sequence[int]) 
     if pool().coverage("team", text, [values for _, values in tried], dialect).reached & left:
         for played, values in tried:
             reached[played] = pool().coverage("team", text, [values], dialect).reached & left
-    found: list[Reaching] = []
-    while left and reached and len(found) < MOST_NAMED:
-        best = max(reached, key=lambda each: len(reached[each] & left))
+    best_first: list[Reaching] = []
+    while left and reached and len(best_first) < MOST_NAMED:
+        best = max(reached, key=lambda played: len(reached[played] & left))
         lines = reached.pop(best) & left
         if not lines:
             break
-        found.append(Reaching(best, tuple(sorted(lines))))
+        best_first.append(Reaching(best, tuple(sorted(lines))))
         left -= lines
-    _kept.put(key, tuple(found), 1)
-    return tuple(found)
+    _kept.put(key, tuple(best_first), 1)
+    return tuple(best_first)
 
 
 def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:
@@ -70,8 +73,8 @@ def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:
         teams.setdefault((run_key, number), []).append((team, name))
     newest_first = {run_key: at for at, run_key in enumerate(runs)}
     # Runs that are over, for their task is known; of a run the last round first, which has most to tell.
-    order = sorted(teams, key=lambda each: (not runs[each[0]].over, newest_first[each[0]], -each[1]))
-    found: list[tuple[RealRound, Values]] = []
+    order = sorted(teams, key=lambda key: (not runs[key[0]].over, newest_first[key[0]], -key[1]))
+    seen: list[tuple[RealRound, Values]] = []
     unread = set[int]()
     for at, (run_key, number) in enumerate(islice(order, MOST_TRIED)):
         run = runs[run_key]
@@ -86,5 +89,5 @@ def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:
             continue
         else:
             values = variables("team", context, None, SAMPLE_TIME, dialect_of(prompt_set))
-            found.append((RealRound(run, team, name or team, number), values))
-    return found
+            seen.append((RealRound(run, team, name or team, number), values))
+    return seen
