@@ -4,11 +4,11 @@ import os
 import signal
 from pathlib import Path
 
-import hypothesis
 import pytest
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
+from tests import fuzzing
 from tests.chromium import HOW_TO_GET_IT, find_chromium
 
 BROWSER_TESTS = Path(__file__).parent / "browser"
@@ -16,10 +16,6 @@ BROWSER_TESTS = Path(__file__).parent / "browser"
 # A runner in the background ignores Ctrl-C and hands that down; the processes that tests interrupt must not.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
-
-# The inner loop's share; a test that is marked slow says how many examples it wants.
-hypothesis.settings.register_profile("inner loop", max_examples=20, deadline=None)
-hypothesis.settings.load_profile("inner loop")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -31,6 +27,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default=os.environ.get("STUDIO_REQUIRE_BROWSER") == "1",
         help="without Chromium, fail the browser tests instead of skipping them",
     )
+    group.addoption(
+        "--thorough",
+        action="store_true",
+        help="all examples of the long fuzz tests, and other ones each time (with -m slow)",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    fuzzing.be_thorough(config.getoption("--thorough"))
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from builder.diff.alignment import MAX_CHARS, MAX_LINES
 from builder.diff.lines import Counts, Diff, Line, Row, compare, with_line_end
 from builder.errors import DiffTooLarge
+from tests.fuzzing import share_of
 
 LINE = st.sampled_from(
     [
@@ -90,7 +91,7 @@ def test_no_comparison_could_keep_more_lines(left: str, right: str) -> None:
 
 
 @pytest.mark.slow
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=share_of(3_000), deadline=None)
 @given(TEXT, TEXT)
 def test_no_comparison_could_keep_more_lines_in_many_texts(left: str, right: str) -> None:
     assert compare(left, right).counts.equal == longest_common(with_ends(left), with_ends(right))

@@ -11,9 +11,10 @@ from builder.files.toml_source import scan
 from builder.jail import JailPool
 from builder.template.variables import FIELDS
 from tests.builder.toml_documents import DOCUMENTS, TEXTS
+from tests.fuzzing import share_of
 
 TODAY = date(2025, 11, 19)
-LONG = settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=share_of(10_000), deadline=None, suppress_health_check=list(HealthCheck))
 VALUES = {
     "team_user_prompt": "# タスク\n{{ user_prompt }}\n",
     "evaluator_user_prompt": "# 評価対象\n{{ submission }}\n",

@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 
 from builder.files.toml_source import Unscannable, scan, write_value
 from tests.builder.toml_documents import DOCUMENTS, TEXTS
+from tests.fuzzing import share_of
 
-LONG = settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
+LONG = settings(max_examples=share_of(10_000), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def spans_hold_what_tomllib_reads(text: str) -> None:

@@ -33,6 +33,7 @@ from builder.leaderboard.schema import DDL
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.live_writer import EXECUTION
 from tests.builder.leaderboard.test_store import _add_row
+from tests.fuzzing import share_of
 
 Open = Callable[..., AggregationStore]
 ROOT = Path(__file__).resolve().parents[3]
@@ -116,18 +117,16 @@ def test_rows_are_read_right_while_another_process_writes(database: Path, open_s
 
 @pytest.mark.slow
 def test_no_torn_copy_passes_for_a_good_one_under_constant_checkpoints(database: Path, cache: Path) -> None:
-    seen, torn = set(), 0
+    seen = set()
     with writing(database, pause=0.015) as writer:
         writer.wait_for(1)
-        until = time.monotonic() + 30
-        while time.monotonic() < until:
+        while len(seen) < share_of(100):
             # A store of its own each time, so that each time a copy is made.
             with AggregationStore(database, cache_folder=cache, retries=Retries(attempts=3)) as store:
                 try:
                     (entry,) = store.ranking(EXECUTION)
                     records = store.rounds(EXECUTION)
                 except TornCopy:
-                    torn += 1
                     continue
             assert entry.max_score == entry.total_rounds
             # The original has moved on between the two questions; each answer is whole in itself.
@@ -136,7 +135,6 @@ def test_no_torn_copy_passes_for_a_good_one_under_constant_checkpoints(database:
             ]
             seen.add(entry.total_rounds)
         assert writer.stop() == 0
-    assert len(seen) > 10
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from builder.template.models import (
     context_json,
     read_context,
 )
+from tests.fuzzing import share_of
 
 STATE: dict[str, Any] = {"round_number": 1, "submission_content": "初回", "evaluation_score": 75.5}
 CONTEXT: dict[str, Any] = {
@@ -204,6 +205,6 @@ def test_a_context_round_trips_through_json(context: PromptContext) -> None:
 
 @pytest.mark.slow
 @given(CONTEXTS)
-@settings(max_examples=2_000, deadline=None)
+@settings(max_examples=share_of(2_000), deadline=None)
 def test_many_contexts_round_trip_through_json(context: PromptContext) -> None:
     assert survives(context)
