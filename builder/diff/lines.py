@@ -81,8 +81,8 @@ class Run(NamedTuple):
         return 0 if self.kind == "removed" else self.size
 
 
-class Side(NamedTuple):
-    """One of the two texts."""
+class TextLines(NamedTuple):
+    """One of the two texts that are compared."""
 
     lines: Sequence[str]
     ends_with_newline: bool
@@ -139,8 +139,8 @@ class Section:
 class Diff:
     """The comparison of two texts; ``rows`` has all of it, ``sections`` what a page shows."""
 
-    left: Side = field(repr=False)
-    right: Side = field(repr=False)
+    left: TextLines = field(repr=False)
+    right: TextLines = field(repr=False)
     runs: tuple[Run, ...] = field(repr=False)
     counts: Counts
     ignore_whitespace: bool
@@ -291,11 +291,11 @@ def with_line_end(prompt: str) -> str:
     return prompt + "\n"
 
 
-def _side(text: str) -> Side:
-    return Side(alignment.lines_of(text), text.endswith("\n") or not text)
+def _side(text: str) -> TextLines:
+    return TextLines(alignment.lines_of(text), text.endswith("\n") or not text)
 
 
-def _keys(side: Side, ignore_whitespace: bool) -> list[Hashable]:
+def _keys(side: TextLines, ignore_whitespace: bool) -> list[Hashable]:
     """What makes two lines equal."""
     if ignore_whitespace:
         return ["".join(line.split()) for line in side.lines]
@@ -310,8 +310,8 @@ def _aligned(
 ) -> tuple[list[Match], list[tuple[int, int]]]:
     equal = sliding.slid(
         alignment.matches(left_keys, right_keys),
-        sliding.Side(left, left_keys),
-        sliding.Side(right, right_keys),
+        sliding.KeyedLines(left, left_keys),
+        sliding.KeyedLines(right, right_keys),
     )
     gaps = alignment.gaps(equal, len(left), len(right))
     return equal, list(alignment.pairs(gaps, left, right))

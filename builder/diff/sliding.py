@@ -12,14 +12,14 @@ _LONGEST_SLIDE = 100
 _CLOSERS = ("{% end", "{%- end", "{% el", "{%- el", "}", ")", "]", "</")
 
 
-class Side(NamedTuple):
+class KeyedLines(NamedTuple):
     """The lines of a text, and what makes two of them equal."""
 
     lines: Sequence[str]
     keys: Sequence[Hashable]
 
 
-def slid(equal: list[Match], left: Side, right: Side) -> list[Match]:
+def slid(equal: list[Match], left: KeyedLines, right: KeyedLines) -> list[Match]:
     """As many equal lines as before, but blocks as a person would cut them.
 
     Where a block's first line equals the line after it, it could as well begin one line later. Blocks

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from builder.diff import alignment
-from builder.diff.sliding import Side, slid
+from builder.diff.sliding import KeyedLines, slid
 
 RegionKind = Literal["unchanged", "mine", "theirs", "both", "conflict"]
 """Who changed it: nobody, one side, both in the same way, or both differently."""
@@ -118,7 +118,7 @@ def _lines(text: str) -> list[str]:
 
 def _kept(base: list[str], changed: list[str]) -> dict[int, int]:
     """Where each line of the base that is still there stands now."""
-    equal = slid(alignment.matches(base, changed), Side(base, base), Side(changed, changed))
+    equal = slid(alignment.matches(base, changed), KeyedLines(base, base), KeyedLines(changed, changed))
     return {match.left + step: match.right + step for match in equal for step in range(match.size)}
 
 

@@ -10,7 +10,7 @@ from dataclasses import replace
 from rapidfuzz import process
 
 from builder.errors import BuilderError, PromptFileInvalid
-from builder.files.prompt_file import TABLE, Place, PromptFile, read
+from builder.files.prompt_file import TABLE, PromptFile, TemplatePlace, read
 from builder.files.toml_file import AT
 from builder.messages import message
 from builder.problems import Problem
@@ -121,7 +121,7 @@ _WRITTEN = re.compile(
 )
 
 
-def _offsets(source: str, place: Place) -> list[int]:
+def _offsets(source: str, place: TemplatePlace) -> list[int]:
     """For each character of a template, and its end, where in the file it is written."""
     if place.value_start is None or place.value_end is None:
         return []

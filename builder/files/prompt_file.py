@@ -51,7 +51,7 @@ UNSAFE_EDIT = message(
 
 
 @dataclass(frozen=True)
-class Place:
+class TemplatePlace:
     """Where a template stands: the line of its key, and where in the file its value is written.
 
     Without an offset where the value is part of a larger one (an inline table).
@@ -77,7 +77,7 @@ class PromptFile:
     name: str
     values: Mapping[str, str]
     unknown: tuple[UnknownKey, ...]
-    places: Mapping[str, Place]
+    places: Mapping[str, TemplatePlace]
     table_line: int
     """The line of ``[prompt_builder]``; 1 where there is none."""
     source: str = field(repr=False)
@@ -103,7 +103,9 @@ def read(data: bytes, name: str) -> PromptFile:
             raise _not_a_string(file, key)
     values = {key: table[key] for key in FIELDS if key in table}
     standing = _standing(file)
-    places = {key: Place(file.line_of((TABLE, key) if key in standing else (TABLE,))) for key in values}
+    places = {
+        key: TemplatePlace(file.line_of((TABLE, key) if key in standing else (TABLE,))) for key in values
+    }
     for key in values.keys() & standing.keys():
         places[key] = replace(
             places[key], value_start=standing[key].value_start, value_end=standing[key].value_end

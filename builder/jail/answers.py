@@ -8,7 +8,7 @@ from builder import errors
 from builder.cache.cacheable_prefix import CacheablePrefix, PrefixAnalysis
 from builder.diff.three_way import Region, ThreeWay
 from builder.errors import BuilderError, JailError, LimitExceeded
-from builder.files.prompt_file import Place, PromptFile, UnknownKey
+from builder.files.prompt_file import PromptFile, TemplatePlace, UnknownKey
 from builder.messages import MESSAGES, message
 from builder.problems import Problem, errors_in
 from builder.system.table import Mention, SystemTable
@@ -116,7 +116,7 @@ def three_way_of(value: Sequence[dict[str, Any]]) -> ThreeWay:
 
 def prompt_file_of(value: dict[str, Any]) -> PromptFile:
     unknown = tuple(UnknownKey(**key) for key in value["unknown"])
-    places = {key: Place(**place) for key, place in value["places"].items()}
+    places = {key: TemplatePlace(**place) for key, place in value["places"].items()}
     return PromptFile(**{**value, "unknown": unknown, "places": places})
 
 

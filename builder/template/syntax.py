@@ -83,13 +83,13 @@ _OFFSET = re.compile(r" at \d+$")
 _STILL_OPEN = re.compile(r"^Unexpected end of template\..* closed is '(\w+)'")
 
 
-class Place(int):
+class PlacedLine(int):
     """A line number that knows its column as well; jinja2 hands it on to its nodes."""
 
     column: int | None = None
 
     @classmethod
-    def of(cls, line: int, column: int) -> "Place":
+    def of(cls, line: int, column: int) -> "PlacedLine":
         place = cls(line)
         place.column = column
         return place
@@ -236,12 +236,12 @@ def _placed(source: str, environment: jinja2.Environment) -> Iterator[tuple[int,
             # Between two tokens the lexer drops nothing but white space, so this finds the token itself.
             position = source.index(value, position)
             start_of_line = source.rfind("\n", start_of_line, position) + 1 or start_of_line
-            place = Place.of(line, position - start_of_line + 1)
+            place = PlacedLine.of(line, position - start_of_line + 1)
             position += len(value)
             # Python converts no number of thousands of digits; cut short it is still too large. After
             # a leading zero, which only 0x and its like have, the digits that count may be the last.
             long = kind == TOKEN_INTEGER and value[0] != "0"
             yield place, kind, value[:_MOST_DIGITS] if long else value
     except jinja2.TemplateSyntaxError as error:
-        error.lineno = Place.of(*_line_and_column(source, position))
+        error.lineno = PlacedLine.of(*_line_and_column(source, position))
         raise

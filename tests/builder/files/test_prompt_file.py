@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from builder.errors import PromptFileInvalid
-from builder.files.prompt_file import NamedFile, Place, UnknownKey, merge, named_prompt_file, read
+from builder.files.prompt_file import NamedFile, TemplatePlace, UnknownKey, merge, named_prompt_file, read
 from builder.files.toml_source import scan
 from builder.jail import JailPool
 from builder.template.variables import FIELDS
@@ -38,7 +38,7 @@ def test_reading_tells_values_unknown_keys_and_lines() -> None:
     assert file.values == {"team_user_prompt": "a"}
     assert file.unknown == (UnknownKey("prompt_builder.extra", 4), UnknownKey("other", 6))
     assert file.table_line == 2
-    assert file.places == {"team_user_prompt": Place(3, text.index('"a"'), text.index('"a"') + 3)}
+    assert file.places == {"team_user_prompt": TemplatePlace(3, text.index('"a"'), text.index('"a"') + 3)}
 
 
 @pytest.mark.parametrize(
