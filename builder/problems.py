@@ -87,6 +87,11 @@ class Problem:
         return cls(**data)
 
 
+def in_order(problems: Iterable[Problem]) -> list[Problem]:
+    """By line and column, as a person reads the text."""
+    return sorted(problems, key=lambda problem: (problem.line or 1, problem.column or 0))
+
+
 def errors_in(problems: Iterable[Problem]) -> list[Problem]:
     """Those that keep a template from being saved or delivered."""
     return [problem for problem in problems if problem.severity == "error"]

@@ -13,7 +13,7 @@ from builder.errors import BuilderError, PromptFileInvalid
 from builder.files.prompt_file import TABLE, PromptFile, TemplatePlace, read
 from builder.files.toml_file import AT
 from builder.messages import message
-from builder.problems import Problem
+from builder.problems import Problem, in_order
 from builder.template.check import check
 from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
 
@@ -69,7 +69,7 @@ def check_read(file: PromptFile, check: Check = check) -> list[Problem]:
         name = field_name(kind)
         if name in file.values:
             problems.extend(_template(file, kind, name, check))
-    return sorted(problems, key=lambda problem: (problem.line or 1, problem.column or 0))
+    return in_order(problems)
 
 
 def _missing(file: PromptFile) -> Iterator[Problem]:

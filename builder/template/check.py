@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jinja2 import nodes
 
 from builder.messages import message
-from builder.problems import Problem
+from builder.problems import Problem, in_order
 from builder.template.allowed import FILTERS
 from builder.template.bindings import collect
 from builder.template.gate import inspect
@@ -78,19 +78,15 @@ def read(kind: PromptKind, text: str) -> Reading:
     problems = [] if "\n" in text or "\r" in text else [Problem("hint", ONE_LINE, 1)]
     tree = parse(text)
     if isinstance(tree, Problem):
-        return Reading(_in_order([*problems, tree]))
+        return Reading(in_order([*problems, tree]))
     if too_large := measure(tree):
-        return Reading(_in_order(problems + too_large))
+        return Reading(in_order(problems + too_large))
     parts = descendants(tree)
     bindings = collect(parts, types(kind))
     problems += inspect(tree, bindings)
     problems += check_names(tree, bindings)
     problems += _advice(parts)
-    return Reading(_in_order(problems), tree)
-
-
-def _in_order(problems: list[Problem]) -> list[Problem]:
-    return sorted(problems, key=lambda problem: (problem.line, problem.column or 0))
+    return Reading(in_order(problems), tree)
 
 
 def _advice(parts: Iterable[nodes.Node]) -> Iterator[Problem]:
