@@ -1,4 +1,4 @@
-"""The one app of the project."""
+"""Django's app: the jail's system check and the triggers of immutable rows."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the studio stores: one module per noun."""
+"""All models of the studio, as Django looks for them here; each room has its own."""
 
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy

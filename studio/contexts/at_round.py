@@ -12,7 +12,8 @@ from builder.template.formatters import Values, variables
 from builder.template.models import RoundPromptContext
 from builder.template.rounds import rounds_of, seen_at
 from builder.template.variables import CURRENT_DATETIME, PromptKind, sample_values
-from studio.models import PromptSet, SampleContext
+from studio.contexts.models import SampleContext
+from studio.prompts.models import PromptSet
 
 SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
 """`current_datetime` of every preview: with the clock's own time no two of them could be compared."""

@@ -1,4 +1,4 @@
-"""A sample context from a person: field by field, or as JSON."""
+"""The form for a sample context field by field, and what it shares with the form for JSON."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from builder.invalid_input import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
-from studio.contexts.models import ContextValues
+from studio.contexts.models import ContextValues, SampleContext
 from studio.contexts.pasted_json import Unreadable, read_details
 from studio.contexts.text import (
     COLUMNS,
@@ -23,8 +23,8 @@ from studio.contexts.text import (
     label_of,
     path_of,
 )
-from studio.models import PromptSet, SampleContext
 from studio.prompts.forms import LineField
+from studio.prompts.models import PromptSet
 from studio.shell.forms import SearchForm
 from studio.shell.language import reader_language
 

@@ -1,4 +1,4 @@
-"""A sample context from a person as JSON."""
+"""The form for a sample context as JSON."""
 
 from typing import Any
 
@@ -11,9 +11,9 @@ from builder.invalid_input import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
 from studio.contexts.forms import AboutForm, own_label
+from studio.contexts.models import SampleContext
 from studio.contexts.pasted_json import Unreadable, read_json
 from studio.contexts.text import SINGLE
-from studio.models import SampleContext
 from studio.prompts.texts import unix_line_ends
 from studio.shell.language import reader_language
 

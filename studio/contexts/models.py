@@ -1,4 +1,4 @@
-"""Sample contexts: named data that a template is tried with."""
+"""Sample contexts as they are stored: named data that a template is tried with."""
 
 import json
 from collections.abc import Mapping

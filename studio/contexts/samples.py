@@ -1,4 +1,4 @@
-"""The sample contexts that the studio ships: what a prompt should be tried in."""
+"""The sample contexts that the studio ships. Added by the demo and from the list of contexts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
-from studio.models import SampleContext
+from studio.contexts.models import SampleContext
 
 
 @dataclass(frozen=True)

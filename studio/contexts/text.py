@@ -1,4 +1,4 @@
-"""A sample context as text: every value as a form's field holds it, under the builder's own name for it."""
+"""The texts of a context's form: every value as its field holds it, under the builder's name for it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

@@ -25,12 +25,12 @@ from studio.contexts.forms import (
     name_taken,
 )
 from studio.contexts.json_forms import ContextJsonForm
-from studio.contexts.models import ContextConflict, ContextValues, NameTaken
+from studio.contexts.models import ContextConflict, ContextValues, NameTaken, SampleContext
 from studio.contexts.pasted_json import write_details
 from studio.contexts.samples import add_samples, missing_samples, translated_texts
 from studio.contexts.text import LISTS, MOST_ROWS, RANKING, ContextText, dotted
 from studio.editor.sets import template_set
-from studio.models import PromptSet, SampleContext
+from studio.prompts.models import PromptSet
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import refuse_other_encodings, valid_or_refuse
 

@@ -1,4 +1,4 @@
-"""Drafts: what a person is writing, kept while they type, and the texts that gave way to others."""
+"""Drafts: what a person is writing, kept while they type, and copies of texts that were replaced."""
 
 from dataclasses import dataclass
 from datetime import datetime

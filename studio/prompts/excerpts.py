@@ -1,4 +1,4 @@
-"""Where a search found its words: the line with the words marked, as it was written."""
+"""Excerpts for a search in a history: the line with the words that were looked for, marked."""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

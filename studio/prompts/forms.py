@@ -1,4 +1,4 @@
-"""What people say about a set: its name, its tags, its dialect, its labels, what to find in its history."""
+"""Forms about a prompt set: its name, tags and dialect, its labels, and the search in its history."""
 
 import re
 from typing import Any

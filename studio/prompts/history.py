@@ -1,13 +1,13 @@
-"""A set's history, the newest version first, a page at a time: all of it, or what a search finds."""
+"""Pages of a set's history, the newest version first: all versions, or those that a search finds."""
 
 import re
 from dataclasses import dataclass
 
 from django.db.models import prefetch_related_objects
 
-from studio.models import PromptSet, PromptVersion
 from studio.prompts.excerpts import Excerpt, Part, excerpt, marked
 from studio.prompts.history_index import Notes
+from studio.prompts.models import PromptSet, PromptVersion
 from studio.prompts.texts import TEXT_FIELDS, TextKind, fold
 
 MOST_WORDS = 8

@@ -1,4 +1,4 @@
-"""Labels: names that point at a version of a set, and the history of their moves."""
+"""Labels: names that point at a version of a set, and the record of their moves."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""A model of the table, from a person who has read the vendor's documentation."""
+"""The form for a language model of the table."""
 
 from datetime import date
 from decimal import Decimal
@@ -10,8 +10,8 @@ from django.utils.formats import localize
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from studio.models import LanguageModel
 from studio.prompts.forms import LineField
+from studio.prompts.language_models import LanguageModel
 
 _MOST_TOKENS = 10**9
 

@@ -1,4 +1,4 @@
-"""The table of models: context length, cache and prices, which a person can correct."""
+"""Views of the table of language models: the list, adding, correcting, resetting and deleting."""
 
 from typing import Any
 
@@ -10,10 +10,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studio.models import LanguageModel, PromptSet
 from studio.prompts import language_models
 from studio.prompts.language_model_forms import LanguageModelForm, SeenModelForm, name_taken
-from studio.prompts.language_models import SHIPPED, ListedModel, ModelConflict, NameTaken
+from studio.prompts.language_models import SHIPPED, LanguageModel, ListedModel, ModelConflict, NameTaken
+from studio.prompts.models import PromptSet
 from studio.shell import downloads
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse

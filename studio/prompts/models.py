@@ -1,4 +1,4 @@
-"""Prompt sets and their versions: identity apart from content."""
+"""Prompt sets, their tags and their versions, as they are stored."""
 
 from datetime import datetime
 from typing import Self

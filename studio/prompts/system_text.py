@@ -1,4 +1,4 @@
-"""The text of `system_prompt.toml`: what is wrong with it by line, and what it settles."""
+"""The text of `system_prompt.toml` as the jail reads it: its findings and its settings."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

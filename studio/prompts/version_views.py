@@ -10,12 +10,13 @@ from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
 from studio.editor.sets import reason, restore_version
-from studio.models import Draft, Label, PromptSet, PromptVersion
 from studio.preview.costs import version_costs
 from studio.preview.saving import NothingChanged, Refused, VersionConflict
+from studio.prompts.drafts import Draft
 from studio.prompts.findings import Finding
 from studio.prompts.forms import CompareForm, LabelForm, MovesForm, RestoreForm
-from studio.prompts.labels import USUAL_LABELS, LabelInUse
+from studio.prompts.labels import USUAL_LABELS, Label, LabelInUse
+from studio.prompts.models import PromptSet, PromptVersion
 from studio.prompts.texts import text_name
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from builder.errors import JailError
 from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
-from studio.models import Draft, PromptSet, Tag
 from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
+from studio.prompts.drafts import Draft
 from studio.prompts.forms import (
     ArchiveForm,
     DuplicateForm,
@@ -23,6 +23,7 @@ from studio.prompts.forms import (
     PromptSetForm,
 )
 from studio.prompts.history import history_page, words_of
+from studio.prompts.models import PromptSet, Tag
 from studio.results.version_scores import scores_before
 from studio.shell.forms import PromptSearchForm
 from studio.shell.refusal import RequestRefused

@@ -1,4 +1,4 @@
-"""The folder that holds what the studio keeps: the database, its backups, the secret key, the demo."""
+"""The data folder: made on the first start, with the secret key inside. Used by settings and commands."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Every table of a page as a file: CSV for spreadsheets, JSON for programs.
+"""Tables of pages as files: CSV for spreadsheets, JSON for programs. Called by views that show tables.
 
 A page offers its tables by name; the address of the page with ``?format=csv&table=NAME`` is the file.
 Columns have the names that a program would look for and are the same in every language.

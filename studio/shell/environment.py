@@ -1,4 +1,4 @@
-"""What the environment may say to the studio: read once, at the edge; an odd value is refused."""
+"""The environment variables of the studio: read and checked once, by settings; odd values are refused."""
 
 import os
 import sys

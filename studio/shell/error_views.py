@@ -1,4 +1,4 @@
-"""Error pages that say what happened and what to do next."""
+"""Django's handlers for 400, 403, 404, 500 and a failed CSRF check, named in `urls` and `settings`."""
 
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse

@@ -1,4 +1,4 @@
-"""Rows that are written once: refused by the model first, and by the database whatever the caller."""
+"""Immutable rows: models that refuse changes, and triggers that make the database refuse them too."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The pool of locked-down workers that this process uses: whatever a person typed is parsed only there.
+"""The pool of jailed workers of this process, which parse and render whatever a person typed.
 
 `use` hands in another pool; a test does so instead of patching the modules that ask for one.
 """

@@ -1,4 +1,4 @@
-"""The reader's language, for words that the builder says itself."""
+"""The reader's language, for the builder's sentences, which come in two languages."""
 
 from django.utils.translation import get_language
 

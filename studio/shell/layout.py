@@ -1,4 +1,4 @@
-"""What every page shows around its own content: navigation, theme, language, shortcuts."""
+"""The layout of every page: navigation, theme and keyboard shortcuts. A context processor of settings."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, get_args

@@ -1,4 +1,4 @@
-"""Pages that keep themselves current: the browser asks every few seconds and gets only what changed.
+"""Live parts of pages: the browser asks every few seconds and gets only the parts that changed.
 
 A page names its parts; each stands in an element of that id. The answer to a poll holds the line that says
 how old the data is, and those parts whose text is another than the browser has.

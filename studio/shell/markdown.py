@@ -1,4 +1,4 @@
-"""Markdown that a model wrote, as HTML that can do nothing: no tags of its own, no pictures, no script."""
+"""Markdown that a model wrote, as HTML without tags of its own, pictures or scripts."""
 
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache

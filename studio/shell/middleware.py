@@ -1,4 +1,4 @@
-"""What every request and response passes: headers that narrow the browser, sign-in, problems as pages."""
+"""The studio's middleware: security headers, the sign-in that every view needs, pages of refusals."""
 
 import secrets
 from collections.abc import Callable

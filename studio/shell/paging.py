@@ -1,4 +1,4 @@
-"""A stretch of a long list."""
+"""The page of a long list that is shown, and its neighbours. Used by lists of runs, teams and rounds."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Signing in: one-time links for whoever started the server, and the brake on guessed passwords."""
+"""Sign-in: one-time links for whoever started the server, and the limit on guessed passwords."""
 
 import hashlib
 import secrets

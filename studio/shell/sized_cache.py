@@ -1,4 +1,4 @@
-"""A cache with a limit on its size, for values that can be worked out again; the least used go first."""
+"""A cache with a limit on its size, for values that can be computed again; the least used go first."""
 
 import threading
 from collections import OrderedDict

@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn here: no script, no library, readable on paper, in the dark and without colour.
+"""Charts as SVG, drawn without script or library, readable on paper, in the dark and without colour.
 
 Each function takes data and words and gives a ``Chart``; the numbers stand in a table beside it, which is
 the page's business. Colours are classes (``static/src/shell/charts.css``), so a theme reaches them.

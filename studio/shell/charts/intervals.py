@@ -1,4 +1,4 @@
-"""Means with their intervals, one beside the other; broken where they were measured with another ruler."""
+"""A chart of means with their intervals, broken where the scoring basis changed. Used for versions."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Stretch:
     points: tuple[Point, ...]
     because: str = ""
     look: int = 0
-    """Which colour, dash and marker; stretches of one ruler have the same."""
+    """Which colour, dash and marker; stretches of one scoring basis have the same."""
 
 
 def interval_chart(identity: str, stretches: Sequence[Stretch], words: Words) -> Chart:

@@ -1,4 +1,4 @@
-"""A line for each team over the rounds, told apart by colour, dash and marker, and named at its end."""
+"""A chart with a line for each team over the rounds, told apart by colour, dash and marker."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""One bar, as long as a text: each section takes its share, in a pattern for what makes it change."""
+"""A bar for the sections of a text, each as long as its share. Used by the page of a system prompt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
