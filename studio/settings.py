@@ -68,7 +68,7 @@ TEMPLATES = [
             "libraries": {
                 "budgets": "studio.preview.tags",
                 "diff": "studio.compare.tags",
-                "matrix": "studio.compare.matrix_tags",
+                "matrix": "studio.compare.tags",
                 "previews": "studio.preview.tags",
                 "results": "studio.results.tags",
                 "runs": "studio.runs.tags",

@@ -16,9 +16,9 @@ from django.utils.translation import gettext as _
 from builder.cache.tokens import ESTIMATE, encoding_for
 from builder.errors import JailError
 from builder.template.variables import PromptKind, field_name
+from studio.compare.forms import Picked
 from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
-from studio.compare.matrix_forms import Picked
-from studio.compare.versions import NoDraft, Side
+from studio.compare.versions import NoDraft, VersionOrDraft
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.budgets import budget_of
@@ -43,7 +43,7 @@ BASELINE_LABEL = "production"
 class Row:
     """A version of the table, and its cells once they are known."""
 
-    side: Side
+    side: VersionOrDraft
     text: str
     is_baseline: bool = False
     same_template: bool = False
@@ -88,9 +88,9 @@ class MatrixPage:
         return kind
 
     @cached_property
-    def draft(self) -> Side | None:
+    def draft(self) -> VersionOrDraft | None:
         found = Draft.objects.unsaved(self.prompt_set, self.person)
-        return Side(found) if found else None
+        return VersionOrDraft(found) if found else None
 
     @cached_property
     def labels(self) -> dict[str, PromptVersion]:
@@ -107,7 +107,7 @@ class MatrixPage:
         return self.prompt_set.versions.only(*wanted).prefetch_related("labels")
 
     @cached_property
-    def baseline(self) -> Side:
+    def baseline(self) -> VersionOrDraft:
         """What is asked for; else what `production` points at; else the newest version, else the draft."""
         chosen = self.clean["baseline"]
         if chosen == "draft" or (chosen is None and not self.prompt_set.revision):
@@ -121,7 +121,7 @@ class MatrixPage:
         version = self._versions.filter(number=number).first()
         if version is None:
             raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": number}, self._range)
-        return Side(version)
+        return VersionOrDraft(version)
 
     @property
     def baseline_label(self) -> str:
@@ -167,10 +167,10 @@ class MatrixPage:
         return spans + labels + ([_("your draft")] if picked.draft and self.draft is None else [])
 
     @cached_property
-    def sides(self) -> list[Side]:
+    def sides(self) -> list[VersionOrDraft]:
         """The rows below the baseline: the draft, then the newest first."""
         picked: Picked = self.clean["versions"]
-        found = [Side(version) for version in self._found[:MOST_VERSIONS]]
+        found = [VersionOrDraft(version) for version in self._found[:MOST_VERSIONS]]
         if self.draft and (picked.draft or not picked) and self.baseline.version:
             found.insert(0, self.draft)
         return found
@@ -243,10 +243,10 @@ class MatrixPage:
         """The vocabulary that the tokens are counted with; empty where they are an estimate."""
         return encoding_for(self.table.counter) or ""
 
-    def _text(self, side: Side) -> str:
+    def _text(self, side: VersionOrDraft) -> str:
         return str(getattr(side.source, field_name(self.kind)))
 
-    def _row(self, side: Side) -> Row:
+    def _row(self, side: VersionOrDraft) -> Row:
         text = self._text(side)
         is_baseline = side.name == self.baseline.name
         return Row(side, text, is_baseline, not is_baseline and text == self.table.baseline)
@@ -275,7 +275,7 @@ class MatrixPage:
         version = self._versions.filter(number=name).first()
         if version is None:
             raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": name}, self._range)
-        return self.worked_out(self._row(Side(version)))
+        return self.worked_out(self._row(VersionOrDraft(version)))
 
     def some_rows(self, after: int) -> list[Row]:
         """Rows for a page without scripts: the baseline, and as many as there is time for."""

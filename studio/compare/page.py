@@ -10,7 +10,15 @@ from django.utils.translation import gettext as _
 from builder.errors import JailError
 from studio.compare.forms import CompareForm, Opened
 from studio.compare.rendered import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
-from studio.compare.versions import Side, SideName, TemplateDiff, View, sides, template_diff, unified_text
+from studio.compare.versions import (
+    SideName,
+    TemplateDiff,
+    VersionOrDraft,
+    View,
+    sides,
+    template_diff,
+    unified_text,
+)
 from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
 from studio.editor.page import chosen_context
 from studio.models import PromptSet, PromptVersion, SampleContext
@@ -46,8 +54,8 @@ class ComparePage:
     """A comparison before it is rendered."""
 
     prompt_set: PromptSet
-    old: Side
-    new: Side
+    old: VersionOrDraft
+    new: VersionOrDraft
     form: CompareForm
     contexts: Sequence[SampleContext]
     at_round: ContextAtRound

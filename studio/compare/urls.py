@@ -1,9 +1,9 @@
-"""Addresses of compare."""
+"""Addresses of comparisons and of the matrix."""
 
 from django.urls import path
 from django.views.generic import RedirectView
 
-from studio.compare import matrix_views, views
+from studio.compare import views
 
 urlpatterns = [
     path("prompts/<word:slug>/compare/<side:old>...<side:new>", views.prompt_compare, name="prompt-compare"),
@@ -16,5 +16,5 @@ urlpatterns = [
         views.prompt_compare_text,
         name="prompt-compare-text",
     ),
-    path("prompts/<word:slug>/matrix/", matrix_views.prompt_matrix, name="prompt-matrix"),
+    path("prompts/<word:slug>/matrix/", views.prompt_matrix, name="prompt-matrix"),
 ]

@@ -1,29 +1,35 @@
-"""Two versions of a set, or a version and a draft: what differs, template by template."""
+"""Two versions of a set, or a version and a draft: what differs in each text, and the rows that a page shows.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Used by comparisons, the matrix, imports, exports and replays.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.diff.lines import Diff, compare, with_line_end
+from builder.diff.lines import Diff, Row, compare, with_line_end
 from builder.diff.unified import unified
 from builder.errors import DiffTooLarge
-from studio.compare.stretches import Stretch, stretches
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.prompts.texts import TextKind, Texts, text_name
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
 SideName = int | Literal["draft"]
+ROWS_AT_ONCE = 1_000
+"""Rows of one text that a page shows before it asks: browsers lay out some thousands, not ten thousands."""
+
+Show = Literal["rows", "same", "more"]
 State = Literal["unchanged", "whitespace", "changed", "too-large"]
 
 
 @dataclass(frozen=True)
-class Side:
+class VersionOrDraft:
     """One of the two: a saved version, or the reader's own draft."""
 
     source: PromptVersion | Draft
@@ -66,13 +72,15 @@ class NoDraft(RequestRefused):
         )
 
 
-def sides(prompt_set: PromptSet, person: User, old: SideName, new: SideName) -> tuple[Side, Side]:
+def sides(
+    prompt_set: PromptSet, person: User, old: SideName, new: SideName
+) -> tuple[VersionOrDraft, VersionOrDraft]:
     """Both sides; a 404 that says which one there is not."""
     wanted = {name for name in (old, new) if name != "draft"}
     versions = prompt_set.versions.filter(number__in=wanted).select_related("author")
-    found: dict[SideName, Side] = {version.number: Side(version) for version in versions}
+    found: dict[SideName, VersionOrDraft] = {version.number: VersionOrDraft(version) for version in versions}
     if "draft" in (old, new) and (draft := Draft.objects.unsaved(prompt_set, person)):
-        found["draft"] = Side(draft)
+        found["draft"] = VersionOrDraft(draft)
     for name in (old, new):
         if name not in found:
             raise _missing(prompt_set, name)
@@ -90,6 +98,75 @@ def _missing(prompt_set: PromptSet, name: SideName) -> RequestRefused:
         if newest
         else _("It has no versions yet: the first one is saved in the editor."),
     )
+
+
+class ShownRow(NamedTuple):
+    """A row; the first one of a change has the change's number, counted from 1."""
+
+    row: Row
+    change: int | None
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Rows ``start`` to ``stop``: shown, folded because both sides are the same, or more than fit."""
+
+    diff: Diff = field(repr=False)
+    start: int
+    stop: int
+    show: Show
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @cached_property
+    def rows(self) -> list[ShownRow]:
+        """Made when asked for: what is held back costs nothing."""
+        numbers = {change.start: number for number, change in enumerate(self.diff.changes, 1)}
+        rows = self.diff.rows_between(self.start, self.stop)
+        return [ShownRow(row, numbers.get(place)) for place, row in enumerate(rows, self.start)]
+
+    @property
+    def changes(self) -> int:
+        """How many changes begin in it."""
+        return sum(self.start <= change.start < self.stop for change in self.diff.changes)
+
+
+def stretches(
+    diff: Diff, opened: Sequence[range] = (), *, unfold: bool = False, most: int = ROWS_AT_ONCE
+) -> list[Stretch]:
+    """All rows in order; those that ``opened`` names are shown, as many as fit."""
+    return list(_stretches(diff, opened, unfold, most))
+
+
+def _stretches(diff: Diff, opened: Sequence[range], unfold: bool, most: int) -> Iterator[Stretch]:
+    stops = {each.start: each.stop for each in opened if each}
+    left = most
+    for section in diff.sections():
+        at = section.start
+        while at < section.stop:
+            if section.folded and not unfold:
+                # What a person opened is beside what the page shows by itself.
+                here = at in stops
+                stop = _fold_stop(at, section.stop, stops, most) if here else _next(at, section.stop, stops)
+                yield Stretch(diff, at, stop, "rows" if here else "same")
+            else:
+                left = most if at in stops else left
+                if not left:
+                    yield Stretch(diff, at, len(diff), "more")
+                    return
+                stop = min(section.stop, at + left)
+                left -= stop - at
+                yield Stretch(diff, at, stop, "rows")
+            at = stop
+
+
+def _fold_stop(at: int, stop: int, stops: dict[int, int], most: int) -> int:
+    return min(stop, stops[at], at + most)
+
+
+def _next(at: int, stop: int, stops: dict[int, int]) -> int:
+    return min((start for start in stops if at < start < stop), default=stop)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
-from studio.compare.versions import Side, SideName, sides
+from studio.compare.versions import SideName, VersionOrDraft, sides
 from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
 from studio.results.origins import RunOrigin
 from studio.shell.refusal import RequestRefused
@@ -42,7 +42,7 @@ class Choice:
     """What was chosen."""
 
     prompt_set: PromptSet
-    side: Side
+    side: VersionOrDraft
     draft: Draft | None
     """The reader's unsaved one of this set."""
     asked_for_draft: bool
@@ -107,7 +107,7 @@ def choose(workspace: Workspace, person: User, attribution: RunOrigin, wanted: W
     draft = Draft.objects.unsaved(prompt_set, person)
     name = wanted.side or "draft"
     if name == "draft" and draft is not None:
-        return Choice(prompt_set, Side(draft), draft, False, attribution)
+        return Choice(prompt_set, VersionOrDraft(draft), draft, False, attribution)
     if name == "draft":
         name = prompt_set.revision
     side = sides(prompt_set, person, name, name)[0]

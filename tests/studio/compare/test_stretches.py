@@ -1,7 +1,7 @@
 """Rows of a comparison: what is the same is folded, what is too much waits behind a link."""
 
 from builder.diff.lines import Diff, compare
-from studio.compare.stretches import Stretch, stretches
+from studio.compare.versions import Stretch, stretches
 
 
 def lines(numbers: range) -> str:
