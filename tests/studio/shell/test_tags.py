@@ -1,4 +1,4 @@
-"""Times: relative to now, exact on hover, in the reader's language."""
+"""Tags of every page: times in the reader's language, commands inside a sentence shown as code."""
 
 from datetime import timedelta
 
@@ -6,7 +6,7 @@ import pytest
 from django.template import Context, Template
 from django.utils import translation
 
-from studio.shell.tags import relative
+from studio.shell.tags import relative, with_code
 from tests.studio.clock import NOW
 
 
@@ -40,3 +40,11 @@ def test_the_exact_time_is_in_the_title() -> None:
 
 def test_no_moment_is_a_dash() -> None:
     assert Template("{% load studio %}{% when moment %}").render(Context({"moment": None})) == "–"
+
+
+def test_words_between_backticks_are_code() -> None:
+    assert with_code("Run `manage.py link` now.") == "Run <code>manage.py link</code> now."
+
+
+def test_markup_stays_text() -> None:
+    assert with_code("<b> `<i>` ` alone") == "&lt;b&gt; <code>&lt;i&gt;</code> ` alone"
