@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from typing import TextIO
 
-RED, GREEN, YELLOW, BLUE, DIM, BOLD = "31", "32", "33", "34", "2", "1"
+RED, GREEN, YELLOW, BLUE, DIM = "31", "32", "33", "34", "2"
 
 
 def coloured(stream: TextIO) -> bool:

@@ -9,7 +9,7 @@ import pydantic
 import pytest
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
-from builder import errors
+from builder import errors, invalid_input
 from builder.errors import (
     POSITION,
     SYNTAX,
@@ -101,8 +101,9 @@ def test_an_error_speaks_japanese() -> None:
 def test_every_exception_of_the_builder_is_a_builder_error() -> None:
     own = [
         each
-        for _, each in inspect.getmembers(errors, inspect.isclass)
-        if issubclass(each, Exception) and each.__module__ == errors.__name__
+        for module in (errors, invalid_input)
+        for _, each in inspect.getmembers(module, inspect.isclass)
+        if issubclass(each, Exception) and each.__module__ == module.__name__
     ]
     assert len(own) > 10
     assert all(issubclass(each, BuilderError) for each in own)
