@@ -17,8 +17,8 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
-from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found, is_id, storable
-from studio.results.origins import last_export_before
+from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
+from studio.results.origins import is_id, last_export_before, storable
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
@@ -234,9 +234,10 @@ class _RunAttributor:
                 found=_found_in_round(result, len(versions)),
                 versions=versions,
             )
-            for stored, matches in ((each.stored, each.matches) for each in attributions)
+            for attribution in attributions
+            for stored in [attribution.stored]
             if is_id(stored.team_id) and 0 <= stored.round_number <= LARGEST_NUMBER
-            for versions in [self.templates.versions_of(matches)]
+            for versions in [self.templates.versions_of(attribution.matches)]
         ]
 
 

@@ -10,16 +10,6 @@ LONGEST_ID = 200
 LARGEST_NUMBER = 2**31 - 1
 
 
-def storable(text: str) -> str:
-    """Without what PostgreSQL refuses to store."""
-    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
-
-
-def is_id(text: str) -> bool:
-    """MixSeek's are short. What a column cannot hold has no result, and is shown by the run's own pages."""
-    return len(text) <= LONGEST_ID and text == storable(text)
-
-
 class Found(models.TextChoices):
     """What attribution found out about a run or one of its rounds."""
 

@@ -14,7 +14,7 @@ from django.db.models import Count, Q
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.prompts.file_kinds import FileKind
-from studio.results.models import Basis, Found, is_id
+from studio.results.models import LONGEST_ID, Basis, Found
 from studio.workspaces.exports.models import Outcome
 
 MOST_LISTED = 12
@@ -24,6 +24,16 @@ State = Literal["exact", "several", "edited", "unknown", "unexamined"]
 Why = Literal["under-way", "no-prompts", "mixed", "judges", "no-version"]
 
 _RECOGNISED = (Found.EXACT, Found.SEVERAL)
+
+
+def storable(text: str) -> str:
+    """Without what PostgreSQL refuses to store."""
+    return text.replace("\0", "\N{SYMBOL FOR NULL}").encode("utf-8", "replace").decode()
+
+
+def is_id(text: str) -> bool:
+    """MixSeek's are short. What a column cannot hold has no result, and is shown by the run's own pages."""
+    return len(text) <= LONGEST_ID and text == storable(text)
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,6 @@ def opened_store(workspace: Workspace) -> Iterator[AggregationStore]:
 
     Whatever the store refuses inside ends the request with a page that says so.
     """
-    language = reader_language()
     try:
         store = store_of(workspace)
         # A list of nothing is no problem, so it is up to the question to miss the database.
@@ -70,6 +69,7 @@ def opened_store(workspace: Workspace) -> Iterator[AggregationStore]:
     except CopyUnderWay as error:
         raise BeingCopied(error) from error
     except LeaderboardError as error:
+        language = reader_language()
         status = 404 if isinstance(error, UnknownRun | DatabaseMissing) else 503
         status = 403 if isinstance(error, NotAllowed) else status
         raise RequestRefused(status, error.text(language), error.advice(language)) from error

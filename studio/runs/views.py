@@ -121,10 +121,12 @@ def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseB
         "attribution": run_origin(workspace, execution),
     }
     parts = live_parts(request, RUN_PARTS, context)
-    context["parts"] = {part.id.removeprefix("run-"): part.html for part in parts}
-    context["marks"] = [part.mark for part in parts]
+    context["parts"] = {identity.removeprefix("run-"): html for identity, (html, _mark) in parts.items()}
+    context["marks"] = [mark for _html, mark in parts.values()]
     if is_poll(request):
-        changed = [part for part in parts if part.mark not in known]
+        changed = [
+            {"id": identity, "html": html} for identity, (html, mark) in parts.items() if mark not in known
+        ]
         return render(request, "runs/_live.html", context | {"changed": changed})
     return render(request, "runs/detail.html", context)
 

@@ -7,7 +7,6 @@ how old the data is, and those parts whose text is another than the browser has.
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest
@@ -22,25 +21,16 @@ _AGING = re.compile(r"(<time [^<>]*\bdata-relative>)[^<]*")
 """The words of a relative time: the browser keeps them true by itself."""
 
 
-@dataclass(frozen=True)
-class LivePart:
-    """A part of a page as it is now; ``mark`` tells it from how it was, whatever time has passed since."""
-
-    id: str
-    html: SafeString
-    mark: str
-
-
 def live_parts(
     request: HttpRequest, templates: Mapping[str, str], context: Mapping[str, Any]
-) -> list[LivePart]:
-    """The parts of a page, by id and template."""
-    parts = []
+) -> dict[str, tuple[SafeString, str]]:
+    """The parts of a page by id, each with its mark: the same for the same part, whatever time has passed."""
+    parts = {}
     for identity, template in templates.items():
         html = render_to_string(template, dict(context), request)
         told = _AGING.sub(r"\1", html)
         mark = hashlib.sha256(told.encode("utf-8", "replace")).hexdigest()[:12]
-        parts.append(LivePart(identity, html, mark))
+        parts[identity] = (html, mark)
     return parts
 
 

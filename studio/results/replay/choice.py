@@ -67,8 +67,8 @@ class Choice:
     def sets(self) -> Sequence[PromptSet]:
         """What can be chosen instead, the chosen one among them."""
         shown = _replayable().filter(archived=False).order_by("name", "pk")[:SETS_OFFERED]
-        found = list(shown)
-        return found if self.prompt_set in found else [self.prompt_set, *found]
+        sets = list(shown)
+        return sets if self.prompt_set in sets else [self.prompt_set, *sets]
 
     @cached_property
     def versions(self) -> Sequence[PromptVersion]:
@@ -80,7 +80,10 @@ class Choice:
     @cached_property
     def quick(self) -> list[Quick]:
         """The draft, what was really sent, where the labels point, and the newest."""
-        sent = {each.number for each in self.attribution.versions if each.prompt_set_id == self.prompt_set.pk}
+        own = [
+            version for version in self.attribution.versions if version.prompt_set_id == self.prompt_set.pk
+        ]
+        sent = {version.number for version in own}
         if self.attribution.state not in ("exact", "several"):
             sent = set()
         labels: dict[int, list[str]] = {}
@@ -128,10 +131,10 @@ def _replayable() -> "QuerySet[PromptSet]":
 def _set(workspace: Workspace, attribution: RunOrigin, slug: str) -> PromptSet | None:
     known = _replayable()
     if slug:
-        found = known.filter(slug=slug).first()
-        if found is None:
+        chosen = known.filter(slug=slug).first()
+        if chosen is None:
             raise RequestRefused(404, _("There is no prompt set “%(slug)s” with a version.") % {"slug": slug})
-        return found
+        return chosen
     if attribution.versions:
         return attribution.versions[0].prompt_set
     if workspace.label is not None:

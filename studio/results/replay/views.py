@@ -70,7 +70,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     page["played"] = played
     if page["choice"] is None:
         return render(request, "replay/round.html", page)
-    opened: dict[TextKind, list[range]] = {kind: [each.rows for each in clean["open"] if each.kind == kind]}
+    opened: dict[TextKind, list[range]] = {kind: [part.rows for part in clean["open"] if part.kind == kind]}
     view = View(clean["w"], clean["all"], opened)
     template = page["choice"].side.templates.parts[kind]
     panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)

@@ -58,12 +58,12 @@ def prompt_coverage(request: HttpRequest, slug: str) -> HttpResponse:
     if not _AT_ONCE.acquire(blocking=False):
         return HttpResponse(status=204)
     try:
-        found = reached(prompt_set, view.kind, text)
+        lines = reached(prompt_set, view.kind, text)
     except JailError:
         return HttpResponse(status=204)
     finally:
         _AT_ONCE.release()
-    return JsonResponse({"kind": found.kind, "known": found.known, "unreached": found.unreached})
+    return JsonResponse({"kind": lines.kind, "known": lines.known, "unreached": lines.unreached})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -141,7 +141,7 @@ def context_from_run(request: HttpRequest) -> HttpResponse:
     """Pick a workspace, then a run, then a team's round."""
     wanted = valid_or_refuse(PickRoundForm(request.GET)).cleaned_data
     workspaces = list(Workspace.objects.filter(archived=False))
-    chosen = next((each for each in workspaces if each.slug == wanted["workspace"]), None)
+    chosen = next((known for known in workspaces if known.slug == wanted["workspace"]), None)
     if chosen is None and len(workspaces) == 1:
         chosen = workspaces[0]
     page: dict[str, Any] = {**wanted, "workspaces": workspaces, "workspace": chosen}

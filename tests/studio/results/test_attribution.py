@@ -22,8 +22,8 @@ from studio.models import Export, ExportReceipt, PromptSet, PromptVersion, Round
 from studio.operations.watching import Watch
 from studio.prompts.texts import Templates
 from studio.results.attribution import AttributionPass, attribute_workspace
-from studio.results.models import Basis, Found, is_id
-from studio.results.origins import brief_origins, run_origin
+from studio.results.models import Basis, Found
+from studio.results.origins import brief_origins, is_id, run_origin
 from tests.studio.jail import UseJail
 from tests.studio.workspaces.prompt_files import write
 
