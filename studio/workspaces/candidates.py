@@ -1,4 +1,7 @@
-"""Folders that might be registered: the one that MixSeek is told to use, and what lies below the roots."""
+"""Folders that might be registered: the one that MixSeek is told to use, and what lies below the roots.
+
+Used by the list of workspaces and by the page that registers one.
+"""
 
 import os
 import stat
@@ -81,21 +84,21 @@ def _shown(path: str) -> str:
 
 def scan(known: Collection[str]) -> Scan:
     """Folders below the roots that look like workspaces, but for those that are known."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     waiting = deque((root, 0) for root in dict.fromkeys(roots()))
     looked, deadline = 0, time.monotonic() + SECONDS
     while waiting:
-        if looked >= MOST_FOLDERS or len(found) >= MOST_FOUND or time.monotonic() > deadline:
-            return Scan(tuple(found), complete=False)
+        if looked >= MOST_FOLDERS or len(candidates) >= MOST_FOUND or time.monotonic() > deadline:
+            return Scan(tuple(candidates), complete=False)
         folder, depth = waiting.popleft()
         looked += 1
         candidate = _look(folder)
         if candidate is None:
             inner = _folders_in(folder, MOST_FOLDERS - len(waiting)) if depth < DEEPEST else []
-            waiting.extend((each, depth + 1) for each in inner)
+            waiting.extend((path, depth + 1) for path in inner)
         elif candidate.path not in known:
-            found.append(candidate)
-    return Scan(tuple(found), complete=True)
+            candidates.append(candidate)
+    return Scan(tuple(candidates), complete=True)
 
 
 def _look(folder: Path) -> Candidate | None:
@@ -113,16 +116,16 @@ def _is_file(path: Path) -> bool:
 
 
 def _folders_in(folder: Path, most: int) -> list[Path]:
-    found: list[Path] = []
+    folders: list[Path] = []
     try:
         with os.scandir(folder) as entries:
             for number, entry in enumerate(entries):
-                if number >= MOST_FOLDERS or len(found) >= most:
+                if number >= MOST_FOLDERS or len(folders) >= most:
                     break
                 if entry.name.startswith(".") or not is_text(entry.name):
                     continue
                 if entry.is_dir(follow_symlinks=False):
-                    found.append(Path(entry.path))
+                    folders.append(Path(entry.path))
     except OSError:
         return []
-    return sorted(found)
+    return sorted(folders)

@@ -23,10 +23,10 @@ class LabelField(forms.ChoiceField):
 
     def clean(self, value: Any) -> Label | None:
         chosen = super().clean(value)
-        found = Label.objects.select_related("prompt_set", "version").filter(pk=chosen or 0).first()
-        if chosen and found is None:
+        label = Label.objects.select_related("prompt_set", "version").filter(pk=chosen or 0).first()
+        if chosen and label is None:
             raise ValidationError(_("This label is gone. Choose another one."))
-        return found
+        return label
 
 
 def _label_choices(holds: str) -> list[tuple[str, Any]]:

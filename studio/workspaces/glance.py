@@ -1,4 +1,4 @@
-"""A workspace at a glance: its prompt file, its database, what runs there now."""
+"""Workspaces at a glance, for their list: the prompt file, the database, what runs there now."""
 
 import hashlib
 import os
@@ -66,14 +66,14 @@ def glances(workspaces: Sequence[Workspace], now: datetime) -> list[Glance]:
     ]
 
 
-def seconds_to_next(found: Sequence[Glance]) -> int | None:
+def seconds_to_next(rows: Sequence[Glance]) -> int | None:
     """When a list that is open asks again; None where nothing in it is about to change."""
-    if any(glance.database.copying for glance in found):
+    if any(glance.database.copying for glance in rows):
         return 2
-    return 10 if any(glance.database.running for glance in found) else None
+    return 10 if any(glance.database.running for glance in rows) else None
 
 
-def mark_of(found: Sequence[Glance]) -> str:
+def mark_of(rows: Sequence[Glance]) -> str:
     """Tells a list from how it was; that time has passed is no change, for the browser keeps times fresh."""
     seen = [
         (
@@ -84,7 +84,7 @@ def mark_of(found: Sequence[Glance]) -> str:
             glance.state.worst,
             glance.database,
         )
-        for glance in found
+        for glance in rows
     ]
     return hashlib.sha256(repr(seen).encode("utf-8", "replace")).hexdigest()[:12]
 
@@ -96,13 +96,13 @@ def database_of(workspace: Workspace, now: datetime, *, until: float | None = No
     except FolderRefused:
         return DatabaseGlance(FileFact(workspace.folder, None))
     identity = _identity(workspace)
-    found = _asked(workspace, now, until)
-    _keep(workspace, identity, found)
-    return found
+    glance = _asked(workspace, now, until)
+    _keep(workspace, identity, glance)
+    return glance
 
 
 def _asked(workspace: Workspace, now: datetime, until: float | None) -> DatabaseGlance:
-    file, store = workspace.facts().database, store_of(workspace)
+    file, store = workspace.database_file, store_of(workspace)
     left = WAIT_SECONDS if until is None else max(0.0, until - time.monotonic())
     try:
         copying = store.refresh(left)
@@ -150,7 +150,7 @@ def _databases(workspaces: Sequence[Workspace], now: datetime) -> dict[str, Data
 
 
 def _as_known(workspace: Workspace, known: _Known | None) -> DatabaseGlance:
-    return known.glance if known else DatabaseGlance(workspace.facts().database, copying=True)
+    return known.glance if known else DatabaseGlance(workspace.database_file, copying=True)
 
 
 def _whose_turn(stale: Sequence[Workspace], known: dict[str, _Known | None]) -> list[Workspace]:
@@ -158,10 +158,11 @@ def _whose_turn(stale: Sequence[Workspace], known: dict[str, _Known | None]) -> 
 
     Beside them those that changed, whoever was asked longest ago first.
     """
-    seen = {workspace.path: found for workspace in stale if (found := known[workspace.path])}
-    begun = [each for each in stale if each.path in seen and seen[each.path].glance.copying]
-    new = [each for each in stale if each.path not in seen]
-    changed = [each for each in stale if each.path in seen and not seen[each.path].glance.copying]
+    seen = {workspace.path: kept for workspace in stale if (kept := known[workspace.path])}
+    copying = {path for path, kept in seen.items() if kept.glance.copying}
+    begun = [workspace for workspace in stale if workspace.path in copying]
+    new = [workspace for workspace in stale if workspace.path not in seen]
+    changed = [workspace for workspace in stale if workspace.path in seen.keys() - copying]
     changed.sort(key=lambda workspace: seen[workspace.path].asked_at)
     return [*begun, *new][:MOST_ASKED] + changed[:MOST_ASKED]
 
@@ -186,7 +187,7 @@ def _identity(workspace: Workspace) -> _Identity:
 
 def _stamp(path: Path) -> tuple[int, ...]:
     try:
-        found = os.lstat(path)
+        facts = os.lstat(path)
     except OSError:
         return ()
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns)

@@ -34,7 +34,7 @@ def health_of(state: "PromptFileState") -> list[Finding]:
     if state.refusal is not None:
         return [of_refusal(state.workspace, state.refusal)]
     errors = [Finding.of(state.error, file=state.relative)] if state.error else []
-    if state.folder is None or state.found is None:
+    if state.folder is None or state.on_disk is None:
         return errors
     overrides = _overrides(state.workspace, state.folder) if state.file.overridable else ()
     findings = [*errors, *_named(state), *overrides, *_obstacles(state, state.folder), *_content(state)]
@@ -114,7 +114,7 @@ def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
             _("Let the user that the studio runs as write there, or export from an account that may."),
             file=state.relative,
         )
-    if state.found and (owner := state.found.owner_warning):
+    if state.on_disk and (owner := state.on_disk.owner_warning):
         yield replace(Finding.of(owner, file=state.relative), line=None)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from django.db import models
 from django.urls import reverse
 
+from builder.leaderboard import DATABASE_NAME
 from builder.template.dialect import DIALECTS, MIXSEEK, Dialect
 from studio.prompts.labels import Label
 
@@ -24,15 +25,6 @@ class FileFact:
     @property
     def present(self) -> bool:
         return self.size is not None
-
-
-@dataclass(frozen=True)
-class WorkspaceFacts:
-    """What a look at a workspace's folder shows."""
-
-    folder_present: bool
-    prompt_file: FileFact
-    database: FileFact
 
 
 class Workspace(models.Model):
@@ -69,19 +61,13 @@ class Workspace(models.Model):
     @property
     def spoken(self) -> Dialect:
         """The dialect that its MixSeek speaks; what is rendered for the workspace is rendered in it."""
-        return next((each for name, each in DIALECTS.items() if name == self.dialect), MIXSEEK)
+        return next((dialect for name, dialect in DIALECTS.items() if name == self.dialect), MIXSEEK)
 
-    def facts(self) -> WorkspaceFacts:
-        """Look at the folder; nothing in it is opened, so no run can notice."""
-        return WorkspaceFacts(
-            folder_present=self.folder.is_dir(),
-            prompt_file=_fact(self.folder / "configs" / "prompt_builder.toml"),
-            database=_fact(self.folder / "mixseek.db"),
-        )
-
-
-def _fact(path: Path) -> FileFact:
-    try:
-        return FileFact(path, path.stat().st_size if path.is_file() else None)
-    except OSError:
-        return FileFact(path, None)
+    @property
+    def database_file(self) -> FileFact:
+        """The database, as the folder lists it now; it is not opened, so no run can notice."""
+        path = self.folder / DATABASE_NAME
+        try:
+            return FileFact(path, path.stat().st_size if path.is_file() else None)
+        except OSError:
+            return FileFact(path, None)

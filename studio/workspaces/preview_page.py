@@ -47,7 +47,8 @@ class WorkspacePreview:
 def preview_of(workspace: Workspace, context: str, round_number: int | None, owner: User) -> WorkspacePreview:
     """The three prompts of the workspace's file under a sample context, at one of its rounds."""
     contexts = list(_contexts(workspace))
-    chosen = next((each for each in contexts if each.slug == context), contexts[0] if contexts else None)
+    first = contexts[0] if contexts else None
+    chosen = next((sample for sample in contexts if sample.slug == context), first)
     seen, state = context_at(chosen, round_number), state_of(workspace)
     try:
         panels = tuple(_panel(kind, state, seen, owner) for kind in KINDS) if state.content else ()
@@ -67,5 +68,5 @@ def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner
     if text is None:
         return PromptPanel(kind)
     dialect = state.workspace.spoken
-    found = examine(kind, text, seen.values(kind, dialect), dialect, owner=str(owner.pk))
-    return PromptPanel(kind, found.text, findings_of(kind, found, errors_only=True))
+    examination = examine(kind, text, seen.values(kind, dialect), dialect, owner=str(owner.pk))
+    return PromptPanel(kind, examination.text, findings_of(kind, examination, errors_only=True))

@@ -51,10 +51,10 @@ def same_folder(folder: Path) -> Workspace | None:
         if workspace.folder == folder:
             return workspace
         try:
-            found = os.lstat(workspace.path)
+            theirs = os.lstat(workspace.path)
         except OSError:
             continue
-        if (found.st_dev, found.st_ino) == (mine.st_dev, mine.st_ino):
+        if (theirs.st_dev, theirs.st_ino) == (mine.st_dev, mine.st_ino):
             return workspace
     return None
 

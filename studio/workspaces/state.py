@@ -45,7 +45,7 @@ class PromptFileState:
     """Why it may not."""
     named: NamedFile | None = None
     """The line of `orchestrator.toml` that says where the prompt file is."""
-    found: FileState | None = None
+    on_disk: FileState | None = None
     """What stands at the path; None where that could not be read."""
     obstacle: PromptFileError | None = None
     """What would keep an export from replacing the file."""
@@ -82,11 +82,11 @@ class PromptFileState:
 
     @property
     def data(self) -> bytes | None:
-        return self.found.data if self.found else None
+        return self.on_disk.data if self.on_disk else None
 
     @cached_property
     def sha256(self) -> str | None:
-        return self.found.sha256 if self.found else None
+        return self.on_disk.sha256 if self.on_disk else None
 
     @property
     def size(self) -> int | None:
@@ -94,18 +94,18 @@ class PromptFileState:
 
     @property
     def modified_at(self) -> datetime | None:
-        if self.found is None or self.data is None:
+        if self.on_disk is None or self.data is None:
             return None
-        return datetime.fromtimestamp(self.found.modified_ns / 1e9, UTC)
+        return datetime.fromtimestamp(self.on_disk.modified_ns / 1e9, UTC)
 
     @property
     def owner(self) -> str:
-        if self.found is None or self.data is None:
+        if self.on_disk is None or self.data is None:
             return ""
         try:
-            return pwd.getpwuid(self.found.uid).pw_name
+            return pwd.getpwuid(self.on_disk.uid).pw_name
         except KeyError:
-            return str(self.found.uid)
+            return str(self.on_disk.uid)
 
     @property
     def missing_fields(self) -> tuple[str, ...]:
@@ -276,13 +276,13 @@ def _looked_at(workspace: Workspace, file_kind: WorkspaceFile) -> PromptFileStat
     try:
         path, named = file_kind.locate(folder)
         state = replace(state, path=path, named=named)
-        found, obstacle = peek_file(path, folder)
-        content = (None, None) if found.data is None else file_kind.read(found.data, state.relative)
+        on_disk, obstacle = peek_file(path, folder)
+        content = (None, None) if on_disk.data is None else file_kind.read(on_disk.data, state.relative)
     except BuilderError as error:
         return replace(state, error=error)
     if isinstance(content, PromptFileError):
-        return replace(state, found=found, obstacle=obstacle, error=content)
-    return replace(state, found=found, obstacle=obstacle, content=content[0], templates=content[1])
+        return replace(state, on_disk=on_disk, obstacle=obstacle, error=content)
+    return replace(state, on_disk=on_disk, obstacle=obstacle, content=content[0], templates=content[1])
 
 
 def _beside(

@@ -35,13 +35,13 @@ def workspace_list(request: HttpRequest) -> HttpResponse:
     had = take_marks(request)
     archived = valid_or_refuse(WorkspaceListForm(request.GET)).cleaned_data["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
-    found = glances(workspaces, timezone.now())
-    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(found)
+    rows = glances(workspaces, timezone.now())
+    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(rows)
     if part and mark in had:
         return HttpResponse(status=204)  # htmx leaves the list alone
     context = {
-        "glances": found,
-        "wait": seconds_to_next(found),
+        "glances": rows,
+        "wait": seconds_to_next(rows),
         "mark": mark,
         "archived": archived,
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
@@ -73,7 +73,7 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
     else:
         form = NewWorkspaceForm(initial=valid_or_refuse(NewWorkspaceQuery(request.GET)).cleaned_data)
     listed = list(Workspace.objects.filter(archived=False))
-    offer, paths = offered(listed), [each.path for each in listed]
+    offer, paths = offered(listed), [workspace.path for workspace in listed]
     context = {
         "form": form,
         "offer": offer,

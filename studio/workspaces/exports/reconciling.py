@@ -65,27 +65,27 @@ def _look(export: Export, mine: Turn, now: datetime) -> ExportReceipt | None:
     if ExportReceipt.objects.filter(export=export).exists():
         return None
     try:
-        found = hash_of(mine.peek()[0].data)
+        sha256 = hash_of(mine.peek()[0].data)
     except PromptFileError:
         return _receipt(export, Outcome.UNCLEAR, "", now)
-    return _told(export, found, now)
+    return _told(export, sha256, now)
 
 
-def _told(export: Export, found: str, now: datetime) -> ExportReceipt | None:
-    if found == export.hash_after:
+def _told(export: Export, sha256: str, now: datetime) -> ExportReceipt | None:
+    if sha256 == export.hash_after:
         outcome = Outcome.WRITTEN
-    elif found == export.hash_before:
+    elif sha256 == export.hash_before:
         outcome = Outcome.FAILED
     else:
         outcome = Outcome.UNCLEAR
-    return _receipt(export, outcome, found, now)
+    return _receipt(export, outcome, sha256, now)
 
 
-def _receipt(export: Export, outcome: Outcome, found: str, now: datetime) -> ExportReceipt | None:
+def _receipt(export: Export, outcome: Outcome, sha256: str, now: datetime) -> ExportReceipt | None:
     try:
         with transaction.atomic():
             made: ExportReceipt = ExportReceipt.objects.create(
-                export=export, outcome=outcome, hash_found=found, reconciled=True, at=now
+                export=export, outcome=outcome, hash_found=sha256, reconciled=True, at=now
             )
         return made
     except IntegrityError:

@@ -55,16 +55,16 @@ def require_undoable(export: Export, at: datetime) -> Path:
         raise CannotUndo(_("This export wrote nothing, so there is nothing to undo."))
     try:
         root = require_allowed(export.workspace)
-        found = inspect(Path(export.path), root, start=root_of(root))
+        file = inspect(Path(export.path), root, start=root_of(root))
     except FolderRefused as error:
         raise CannotUndo(f"{error.what} {error.advice}".strip()) from error
     except PromptFileError as error:
         language = reader_language()
         raise CannotUndo(f"{error.text(language)} {error.advice(language)}".strip()) from error
-    if hash_of(found.data) != export.hash_after:
+    if hash_of(file.data) != export.hash_after:
         raise CannotUndo(
             _("The file has changed since this export, so undoing it would lose that change.")
-            if found.data is not None or export.after is None
+            if file.data is not None or export.after is None
             else _("The file is no longer there.")
         )
     return root

@@ -276,12 +276,12 @@ def _write(export: Export, mine: Turn, on_step: OnStep) -> None:
 
 
 def _failed(export: Export, error: BuilderError) -> None:
-    found = hash_of(error.found) if isinstance(error, PromptFileConflict) else export.hash_before
+    standing = hash_of(error.found) if isinstance(error, PromptFileConflict) else export.hash_before
     params = dict(error.params) if error.line is None else {"line": error.line, **error.params}
     ExportReceipt.objects.create(
         export=export,
         outcome=Outcome.FAILED,
-        hash_found=found,
+        hash_found=standing,
         error_code=error.code,
         error_params=params,
         at=timezone.now(),

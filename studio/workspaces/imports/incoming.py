@@ -120,15 +120,15 @@ def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile
     folder = require_allowed(workspace)
     try:
         path, _named = kind_of_file(holds).locate(folder)
-        found, _obstacle = peek_file(path, folder)
+        file, _obstacle = peek_file(path, folder)
     except (LimitExceeded, PromptFileError) as error:
         language = reader_language()
         raise NoFile(f"{error.text(language)} {error.advice(language)}".strip()) from error
     name = str(path.relative_to(folder))
-    if found.data is None:
+    if file.data is None:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
-    at = datetime.fromtimestamp(found.modified_ns / 1e9, UTC)
-    return IncomingFile(name, found.data, at, workspace, holds)
+    at = datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
+    return IncomingFile(name, file.data, at, workspace, holds)
 
 
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:

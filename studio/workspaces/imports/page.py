@@ -60,17 +60,17 @@ class ImportPage:
         """The texts beside those of the newest version; none for a set without one."""
         if self.proposal.latest is None:
             return []
-        found: list[Panel] = []
+        panels: list[Panel] = []
         for kind in self.proposal.templates.parts if self.proposal.templates else ():
-            before = sum(each.shown.text.changes for each in found if each.shown.text)
-            found.append(self.panel(kind, before))
-        return [each for each in found if each is not None]
+            before = sum(panel.shown.text.changes for panel in panels if panel.shown.text)
+            panels.append(self.panel(kind, before))
+        return panels
 
     @property
     def texts(self) -> list[tuple[TextKind, str, str]]:
         """Kind, name and text of what would come in."""
-        found = self.proposal.templates.parts if self.proposal.templates else {}
-        return [(kind, text_name(kind), text) for kind, text in found.items()]
+        parts = self.proposal.templates.parts if self.proposal.templates else {}
+        return [(kind, text_name(kind), text) for kind, text in parts.items()]
 
     def panel(self, kind: TextKind, before: int = 0) -> Panel:
         """One text."""
@@ -82,7 +82,7 @@ class ImportPage:
 
     @property
     def changes(self) -> int:
-        return sum(each.shown.text.changes for each in self.panels if each.shown.text)
+        return sum(panel.shown.text.changes for panel in self.panels if panel.shown.text)
 
     @property
     def problems(self) -> Sequence[TemplateProblem]:
@@ -99,7 +99,7 @@ class ImportPage:
     @property
     def meant(self) -> bool:
         """Whether one of the keys that stay outside looks like a slip of the hand."""
-        return any(each.advice() for each in self.content.outside)
+        return any(problem.advice() for problem in self.content.outside)
 
     @property
     def next_number(self) -> int:

@@ -266,19 +266,19 @@ def _message(file: IncomingFile) -> str:
 
 def _view(clean: dict[str, Any]) -> View:
     opened: dict[Any, list[range]] = {}
-    for each in clean["open"]:
-        opened.setdefault(each.kind, []).append(each.rows)
+    for stretch in clean["open"]:
+        opened.setdefault(stretch.kind, []).append(stretch.rows)
     return View(unfold=clean["all"], opened=opened)
 
 
 def _workspace(slug: str) -> Workspace:
-    found: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
-    return found
+    workspace: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
+    return workspace
 
 
 def _chosen(slug: str) -> PromptSet:
-    found: PromptSet = get_object_or_404(PromptSet, slug=slug)
-    return found
+    prompt_set: PromptSet = get_object_or_404(PromptSet, slug=slug)
+    return prompt_set
 
 
 def _not_now(error: JailError) -> RequestRefused:

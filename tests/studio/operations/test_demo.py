@@ -76,7 +76,7 @@ def test_one_workspace_is_in_sync_one_behind_and_one_edited_by_hand(demo: Path) 
         "research-lab": "edited",
     }
     for state in states:
-        assert state.workspace.facts().database.present
+        assert state.workspace.database_file.present
         assert [each for each in state.health if each.severity == "error"] == []
 
 

@@ -31,19 +31,16 @@ def text_of(client: Client, address: str, **more: Any) -> str:
 # --- the folder --------------------------------------------------------------------------
 
 
-def test_facts_tell_what_is_there(db: None, tmp_path: Path) -> None:
+def test_a_workspace_tells_its_database_as_it_is(db: None, tmp_path: Path) -> None:
     workspace = register(tmp_path)
-    assert not workspace.facts().prompt_file.present
-    (tmp_path / "configs").mkdir()
-    (tmp_path / "configs" / "prompt_builder.toml").write_text("[prompt_builder]\n")
+    assert not workspace.database_file.present
     (tmp_path / "mixseek.db").write_bytes(b"x" * 2048)
-    facts = workspace.facts()
-    assert (facts.folder_present, facts.prompt_file.size, facts.database.size) == (True, 17, 2048)
+    assert workspace.database_file.size == 2048
 
 
 def test_a_folder_in_place_of_a_file_does_not_count(db: None, tmp_path: Path) -> None:
     (tmp_path / "mixseek.db").mkdir()
-    assert not register(tmp_path).facts().database.present
+    assert not register(tmp_path).database_file.present
 
 
 # --- the list ----------------------------------------------------------------------------
