@@ -2,7 +2,7 @@
 used by the studio's pages of runs and by ``python -m builder``."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -36,7 +36,7 @@ from builder.leaderboard.records import (
 )
 from builder.leaderboard.rows import SubmissionRow, delivered_of, entries_of, feedback_of, metrics_of
 from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
-from builder.leaderboard.source import Source
+from builder.leaderboard.source import Source, T
 from builder.leaderboard.story import Story, Texts, read_conversation, read_story
 from builder.template.dialect import RankingOrder
 from builder.template.models import EvaluationResult, LeaderboardEntry, RankingEntry, SubmissionRecord
@@ -56,6 +56,15 @@ class AggregationStore(Source):
         """Teams and their history, how scores spread, two executions side by side."""
         return Across(self)
 
+    def _answer_with(self, columns: Iterable[str], question: Callable[[Reader], T]) -> T:
+        """An answer that cannot do without these columns of the leaderboard."""
+
+        def asked(reader: Reader) -> T:
+            require(reader.schema, "leader_board", columns)
+            return question(reader)
+
+        return self.answer(asked)
+
     # --- rankings ------------------------------------------------------------------------
 
     def ranking(self, execution_id: str, order: RankingOrder | None = None) -> list[RankingEntry]:
@@ -69,12 +78,9 @@ class AggregationStore(Source):
         """The ranking with all its digits: in MixSeek's order (``team_id``), in the contract's
         (``latest_round``), or in the dialect's."""
         wanted = order or self.dialect.ranking_order
-
-        def question(reader: Reader) -> list[Standing]:
-            require(reader.schema, "leader_board", RANKING_NEEDS)
-            return listing.standings(reader, execution_id, wanted)
-
-        return self.answer(question)
+        return self._answer_with(
+            RANKING_NEEDS, lambda reader: listing.standings(reader, execution_id, wanted)
+        )
 
     def scores(self, execution_id: str, team_id: str | None = None) -> list[ScorePoint]:
         """Scores by team and round, no texts: what a chart needs."""
@@ -171,12 +177,9 @@ class AggregationStore(Source):
 
     def _submitted(self, execution_id: str, team_id: str | None) -> dict[RoundOf, SubmissionRow]:
         """Empty where nothing was submitted yet: a first round asks for a history, too."""
-
-        def question(reader: Reader) -> dict[RoundOf, SubmissionRow]:
-            require(reader.schema, "leader_board", (*KEY, "score"))
-            return read_submissions(reader, execution_id, team_id)
-
-        return self.answer(question)
+        return self._answer_with(
+            (*KEY, "score"), lambda reader: read_submissions(reader, execution_id, team_id)
+        )
 
     # --- executions ----------------------------------------------------------------------
 
@@ -197,12 +200,10 @@ class AggregationStore(Source):
         id. ``team`` is the id of a team that took part.
         """
         wanted = Filter(search, state, team)
-
-        def question(reader: Reader) -> list[Execution]:
-            sql, parameters = listing.page(wanted, self.signs(reader, now), order, limit, offset)
-            return [listing.execution_of(row) for row in reader.rows(sql, parameters)]
-
-        return self.answer(question)
+        rows = self.answer(
+            lambda reader: reader.rows(*listing.page(wanted, self.signs(reader, now), order, limit, offset))
+        )
+        return [listing.execution_of(row) for row in rows]
 
     async def list_executions(
         self, search: str = "", *, limit: int | None = None, offset: int = 0, now: datetime | None = None
@@ -219,12 +220,8 @@ class AggregationStore(Source):
     ) -> int:
         """How many there are on all pages."""
         wanted = Filter(search, state, team)
-
-        def question(reader: Reader) -> int:
-            sql, parameters = listing.count(wanted, self.signs(reader, now))
-            return int(reader.rows(sql, parameters)[0][0])
-
-        return self.answer(question)
+        rows = self.answer(lambda reader: reader.rows(*listing.count(wanted, self.signs(reader, now))))
+        return int(rows[0][0])
 
     def execution(self, execution_id: str, *, now: datetime | None = None) -> Execution | None:
         """One execution with the reasons of teams that failed; ``None`` where there is none of this id."""
@@ -304,11 +301,9 @@ class AggregationStore(Source):
         return DeliveredRun(story.task, tuple(story.delivered_rounds()))
 
     def _scored_story(self, execution_id: str, team_id: str | None, texts: Texts) -> Story:
-        def question(reader: Reader) -> Story:
-            require(reader.schema, "leader_board", RANKING_NEEDS)
-            return read_story(reader, execution_id, team_id, texts)
-
-        return self.answer(question)
+        return self._answer_with(
+            RANKING_NEEDS, lambda reader: read_story(reader, execution_id, team_id, texts)
+        )
 
     def _recovered(self, stored: StoredRound, renderer: Renderer | None) -> str | None:
         """Out of this round's prompt or the first one's, which has less around the task."""
