@@ -1,4 +1,7 @@
-"""Versions × contexts: whether each version's prompts differ from a baseline's, and by how much."""
+"""The matrix: for each version and context at a round, whether the prompt differs from a baseline's.
+
+Used by the page of the matrix, which asks for it row by row.
+"""
 
 import hashlib
 import json
@@ -65,7 +68,9 @@ class Column:
 
 def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
     """The set's own contexts, then the shared ones; and how many had no room."""
-    contexts = sorted(SampleContext.objects.for_set(prompt_set), key=lambda each: each.prompt_set_id is None)
+    contexts = sorted(
+        SampleContext.objects.for_set(prompt_set), key=lambda context: context.prompt_set_id is None
+    )
     if not contexts:
         return [Column(None, (ContextAtRound(),))], 0
     columns: list[Column] = []
@@ -75,8 +80,8 @@ def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
         room -= len(own.rounds)
         if room < 0 and columns:
             break
-        each = tuple(ContextAtRound(context, own.whole, number, own.rounds) for number in own.rounds)
-        columns.append(Column(context, each))
+        at_rounds = tuple(ContextAtRound(context, own.whole, number, own.rounds) for number in own.rounds)
+        columns.append(Column(context, at_rounds))
     return columns, len(contexts) - len(columns)
 
 
@@ -137,13 +142,13 @@ class Group:
         """The round to look at: an error before a change, of changes the largest, the last of equals."""
         return max(
             self.cells,
-            key=lambda each: (_WORSE.index(each.state), each.lines, abs(each.tokens_more or 0), each.round),
+            key=lambda cell: (_WORSE.index(cell.state), cell.lines, abs(cell.tokens_more or 0), cell.round),
         )
 
     @property
     def alike(self) -> int:
         """Rounds in the same state as the worst one."""
-        return sum(each.state == self.worst.state for each in self.cells)
+        return sum(cell.state == self.worst.state for cell in self.cells)
 
     @property
     def is_uniform(self) -> bool:
@@ -152,8 +157,8 @@ class Group:
     @property
     def total(self) -> int | None:
         """Tokens of all rounds together; None where one of them has no prompt."""
-        counts = [each.tokens for each in self.cells]
-        return None if None in counts else sum(each for each in counts if each is not None)
+        counts = [cell.tokens for cell in self.cells]
+        return None if None in counts else sum(count for count in counts if count is not None)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the page of a matrix shows, put together from its address."""
+"""The page of the matrix: the versions, baseline and contexts that its address names, and its download."""
 
 import hashlib
 import time

@@ -1,4 +1,4 @@
-"""What the page of a comparison shows, put together from its address."""
+"""The page of a comparison: two texts of a set as they are written or rendered. Used by its views."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -75,7 +75,7 @@ class ComparePage:
         clean = self.form.cleaned_data
         opened: list[Opened] = clean["open"]
         by_kind = {
-            kind: [each.rows for each in opened if each.kind == kind] for kind in self.prompt_set.kinds
+            kind: [asked.rows for asked in opened if asked.kind == kind] for kind in self.prompt_set.kinds
         }
         return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
 
@@ -95,19 +95,19 @@ class ComparePage:
     @cached_property
     def panels(self) -> list[Panel]:
         """The texts; where the jail is off, as they are written."""
-        rendered = {each.kind: each for each in self.prompts.diffs} if self.prompts else {}
+        rendered = {diff.kind: diff for diff in self.prompts.diffs} if self.prompts else {}
         found: list[Panel] = []
         for kind in self.prompt_set.kinds:
             if kind in rendered:
                 found.append(Panel(prompt=rendered[kind]))
                 continue
-            before = sum(each.shown.text.changes for each in found if each.shown.text)
+            before = sum(panel.shown.text.changes for panel in found if panel.shown.text)
             found.append(Panel(self._template(kind, before)))
         return found
 
     @property
     def changes(self) -> int:
-        return sum(each.shown.text.changes for each in self.panels if each.shown.text)
+        return sum(panel.shown.text.changes for panel in self.panels if panel.shown.text)
 
     @property
     def status(self) -> int:
@@ -174,5 +174,5 @@ def compare_page(
 
 def _telling(contexts: Sequence[SampleContext]) -> SampleContext | None:
     """Where nobody chose: one of the set's own before the shared ones, that with the most rounds."""
-    own = [each for each in contexts if each.prompt_set_id is not None]
-    return max(own or contexts, key=lambda each: each.round_context.round_number, default=None)
+    own = [context for context in contexts if context.prompt_set_id is not None]
+    return max(own or contexts, key=lambda context: context.round_context.round_number, default=None)

@@ -1,4 +1,7 @@
-"""The prompts of two sides in one context at one round, compared; and in which rounds they differ at all."""
+"""Prompts of two versions compared in one context: each template's prompt, and which rounds differ.
+
+Used by the page of a comparison.
+"""
 
 import time
 from collections.abc import Sequence
@@ -53,7 +56,7 @@ class PromptDiff:
 
 
 @dataclass(frozen=True)
-class Cell:
+class OverviewCell:
     """One template in one round."""
 
     kind: PromptKind
@@ -68,7 +71,7 @@ class PromptComparison:
 
     at_round: ContextAtRound
     diffs: tuple[PromptDiff, ...] = ()
-    overview: tuple[tuple[Cell, ...], ...] = ()
+    overview: tuple[tuple[OverviewCell, ...], ...] = ()
     """A row for each kind, a cell for each round."""
     refusal: JailError | None = None
     """Why the jail rendered nothing, or not the rest."""
@@ -148,7 +151,7 @@ def prompt_comparison(pair: Pair, at_round: ContextAtRound, view: View) -> Promp
     diffs: list[PromptDiff] = []
     try:
         for kind in KINDS:
-            before = sum(each.text.changes for each in diffs if each.text)
+            before = sum(diff.text.changes for diff in diffs if diff.text)
             diffs.append(prompt_diff(pair, kind, at_round, view, before=before))
     except JailError as refusal:
         return PromptComparison(at_round, tuple(diffs), refusal=refusal)
@@ -157,7 +160,7 @@ def prompt_comparison(pair: Pair, at_round: ContextAtRound, view: View) -> Promp
 
 def _overview(
     pair: Pair, at_round: ContextAtRound, view: View, known: Sequence[PromptDiff]
-) -> tuple[tuple[Cell, ...], ...]:
+) -> tuple[tuple[OverviewCell, ...], ...]:
     if len(at_round.rounds) < 2:
         return ()
     deadline = time.monotonic() + OVERVIEW_SECONDS
@@ -166,7 +169,7 @@ def _overview(
 
 def _row(
     pair: Pair, at_round: ContextAtRound, view: View, known: PromptDiff, deadline: float
-) -> tuple[Cell, ...]:
+) -> tuple[OverviewCell, ...]:
     """The rounds of one template. What met a limit once would meet it again, so that ends the row."""
     cells = {at_round.round: _cell(known, at_round.round)}
     stopped = known.met_limit
@@ -175,23 +178,23 @@ def _row(
         if number in cells:
             continue
         if stopped or time.monotonic() > deadline:
-            cells[number] = Cell(known.kind, number, "unknown")
+            cells[number] = OverviewCell(known.kind, number, "unknown")
             continue
         try:
             seen = prompt_diff(pair, known.kind, replace(at_round, round=number), view, most=MOST_COUNTED)
             cells[number], stopped = _cell(seen, number), seen.met_limit
         except JailError:
-            cells[number], stopped = Cell(known.kind, number, "unknown"), True
+            cells[number], stopped = OverviewCell(known.kind, number, "unknown"), True
     return tuple(cells[number] for number in at_round.rounds)
 
 
-def _cell(seen: PromptDiff, number: int) -> Cell:
+def _cell(seen: PromptDiff, number: int) -> OverviewCell:
     if seen.state == "problems":
-        return Cell(seen.kind, number, "problems")
+        return OverviewCell(seen.kind, number, "problems")
     if seen.state in ("changed", "too-large"):
-        return Cell(seen.kind, number, "changed", seen.text)
-    return Cell(seen.kind, number, "same")
+        return OverviewCell(seen.kind, number, "changed", seen.text)
+    return OverviewCell(seen.kind, number, "same")
 
 
 def _met_limit(*sides: Examination) -> bool:
-    return any(isinstance(each.failure, LimitExceeded) for each in sides)
+    return any(isinstance(examined.failure, LimitExceeded) for examined in sides)

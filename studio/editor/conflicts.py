@@ -1,4 +1,7 @@
-"""Two texts that started from the same version: shown three ways, and put together as a person chooses."""
+"""Conflicts of a draft with a newer version or another tab: both texts, merged as a person chooses.
+
+Used by the editor's views, by imports, and wherever it matters whether a draft holds changes.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -87,7 +90,7 @@ class TemplateConflict:
         """The text that the person chose."""
         if take == "merged" and self.three_way is not None:
             return self.three_way.resolved(
-                [choices.get(each.field, BOTH) for each in self.disputes if each.field]
+                [choices.get(dispute.field, BOTH) for dispute in self.disputes if dispute.field]
             )
         return self.theirs if take == "theirs" else self.mine
 
@@ -110,13 +113,16 @@ class Conflict:
     def pin(self) -> str:
         """Stands for both texts and for what could be chosen: a choice made on others is not taken."""
         both = self.mine.templates.content_hash + self.theirs.templates.content_hash
-        merged = "".join(each.suggested for each in self.templates)
+        merged = "".join(template.suggested for template in self.templates)
         return hashlib.sha256(f"{both}{merged}{self.draft.revision}".encode()).hexdigest()[:32]
 
     def resolved(self, takes: Mapping[TextKind, Take], choices: Mapping[str, Choice]) -> Texts:
         """All texts as chosen."""
         return texts_of(
-            {each.kind: each.taken(takes.get(each.kind, each.suggested), choices) for each in self.templates}
+            {
+                template.kind: template.taken(takes.get(template.kind, template.suggested), choices)
+                for template in self.templates
+            }
         )
 
 

@@ -1,4 +1,7 @@
-"""What the editor's page shows: the draft or the newest version, the contexts, and a preview."""
+"""The editor's page: the draft or the newest version, its contexts, and a preview.
+
+Used by the views of the editor and of previews.
+"""
 
 import json
 import secrets

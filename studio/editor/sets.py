@@ -1,4 +1,4 @@
-"""Sets are made, copied and brought back to an old text, by the rule of every save."""
+"""Prompt sets: made, duplicated and brought back to an older text. Used by pages of sets and by imports."""
 
 from collections.abc import Sequence
 from datetime import datetime

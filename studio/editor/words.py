@@ -1,4 +1,4 @@
-"""What the editor in the browser has to know: what templates are made of, and its words in two languages."""
+"""JSON for the editor in the browser: what templates may use, and its words in the reader's language."""
 
 import json
 

@@ -33,7 +33,7 @@ class Cost:
     plain: Decimal | None
     """Every token at the price of input."""
     cached: Decimal | None
-    """The stable beginning read from the cache, the rest at the price of input."""
+    """The cacheable prefix read from the cache, the rest at the price of input."""
     first: Decimal | None
     """The first time, when the beginning is written to the cache."""
     cached_tokens: int
@@ -66,12 +66,12 @@ def total(costs: Iterable[Cost]) -> Cost:
     """Several prompts together."""
     every = list(costs)
     return Cost(
-        plain=_sum(*(each.plain for each in every)),
-        cached=_sum(*(each.cached for each in every)),
-        first=_sum(*(each.first for each in every)),
-        cached_tokens=sum(each.cached_tokens for each in every),
-        cache="read" if any(each.cache == "read" for each in every) else every[0].cache,
-        exact=all(each.exact for each in every),
+        plain=_sum(*(cost.plain for cost in every)),
+        cached=_sum(*(cost.cached for cost in every)),
+        first=_sum(*(cost.first for cost in every)),
+        cached_tokens=sum(cost.cached_tokens for cost in every),
+        cache="read" if any(cost.cache == "read" for cost in every) else every[0].cache,
+        exact=all(cost.exact for cost in every),
     )
 
 
@@ -94,7 +94,7 @@ def _price(dollars: Decimal | None, tokens: int) -> Decimal | None:
 
 
 def _sum(*dollars: Decimal | None) -> Decimal | None:
-    known = [each for each in dollars if each is not None]
+    known = [amount for amount in dollars if amount is not None]
     return sum(known, Decimal(0)) if len(known) == len(dollars) else None
 
 
@@ -136,15 +136,15 @@ def version_costs(version: PromptVersion, *, owner: str) -> RoundCosts | None:
     prompt_set = version.prompt_set
     if prompt_set.language_model is None or not prompt_set.file_kind.has_templates:
         return None
-    seen = usual_context(prompt_set)
+    at_round = usual_context(prompt_set)
     try:
-        found = [
-            prompt_cost(prompt_set, kind, text, seen, owner=owner)
+        costs = [
+            prompt_cost(prompt_set, kind, text, at_round, owner=owner)
             for kind, text in user_prompts(version.templates).by_kind.items()
         ]
     except JailError:
-        found = []
-    return RoundCosts(prompt_set.language_model, seen, [each for each in found if each])
+        costs = []
+    return RoundCosts(prompt_set.language_model, at_round, [cost for cost in costs if cost])
 
 
 def prompt_cost(
@@ -159,6 +159,6 @@ def prompt_cost(
     if prompt is None:
         return None
     counted = tokens.recount(prompt, model.name)
-    beginnings = guaranteed(prompt_set, kind, text, at_round, owner)
-    stable = beginnings.task.tokens if beginnings else None
+    prefixes = guaranteed(prompt_set, kind, text, at_round, owner)
+    stable = prefixes.task.tokens if prefixes else None
     return PromptCost(kind, counted, stable, cost_of(model, counted, stable))
