@@ -28,7 +28,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Quick:
+class QuickChoice:
     """A choice that is one click away."""
 
     name: SideName
@@ -78,7 +78,7 @@ class Choice:
         return newest if chosen is None or chosen in newest else [*newest, chosen]
 
     @cached_property
-    def quick(self) -> list[Quick]:
+    def quick(self) -> list[QuickChoice]:
         """The draft, what was really sent, where the labels point, and the newest."""
         own = [
             version for version in self.attribution.versions if version.prompt_set_id == self.prompt_set.pk
@@ -92,9 +92,9 @@ class Choice:
         ):
             labels.setdefault(label.version.number, []).append(label.name)
         numbers = sorted({*sorted(sent)[-3:], *labels, self.prompt_set.revision}, reverse=True)
-        drafted = [Quick("draft")] if self.draft is not None else []
+        drafted = [QuickChoice("draft")] if self.draft is not None else []
         return drafted + [
-            Quick(number, tuple(labels.get(number, ())), number in sent) for number in numbers[:8]
+            QuickChoice(number, tuple(labels.get(number, ())), number in sent) for number in numbers[:8]
         ]
 
 
