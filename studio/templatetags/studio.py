@@ -79,6 +79,12 @@ def short_id(full: str, length: int = 8) -> dict[str, str]:
     return {"full": full, "short": full[:length]}
 
 
+@register.simple_block_tag
+def stripped(content: str) -> SafeString:
+    """What a block holds, without the white space around it: empty where the block is."""
+    return SafeString(content.strip())
+
+
 @register.filter
 def lines(text: str) -> list[str]:
     """The lines of a text; joined by newlines they are the text again."""
