@@ -15,6 +15,7 @@ from builder.rounds import rounds_of
 from studio.context_document import context_document
 from studio.forms import clean_or_refuse
 from studio.forms.contexts import SHARED, ContextSearchForm
+from studio.htmx import Request
 from studio.models import PromptSet, SampleContext
 from studio.models.prompts import Holds
 from studio.samples import add_samples, missing_samples, translated_texts
@@ -27,7 +28,7 @@ ROUNDS_OFFERED = 8
 
 
 @require_safe
-def context_list(request: HttpRequest) -> HttpResponse:
+def context_list(request: Request) -> HttpResponse:
     """All contexts, or those that match a search or that one set uses."""
     wanted = clean_or_refuse(ContextSearchForm, request.GET)
     contexts = SampleContext.objects.select_related("prompt_set").defer("submission")
@@ -52,7 +53,7 @@ def context_list(request: HttpRequest) -> HttpResponse:
         "prompt_set": prompt_set,
         "missing": missing_samples(),
     }
-    part = request.headers.get("HX-Target") == "contexts"
+    part = request.htmx.target == "contexts"
     return render(request, "contexts/_list.html" if part else "contexts/list.html", context)
 
 

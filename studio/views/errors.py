@@ -6,6 +6,7 @@ from django.shortcuts import render
 from django.template.loader import render_to_string
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
 from studio import problems
 from studio.layout import theme_of
@@ -15,7 +16,7 @@ from studio.run_problems import BeingCopied
 def problem_page(request: HttpRequest, status: int, what: str = "", advice: str = "") -> HttpResponse:
     """The page of a problem; an htmx request gets the part that fits into its page."""
     signed_in = hasattr(request, "user") and request.user.is_authenticated
-    part = request.headers.get("HX-Request") == "true"
+    part = HtmxDetails(request)  # there is no request.htmx yet where a middleware gave up
     context = {
         "status": status,
         "problem_title": problems.title(status),
@@ -28,7 +29,8 @@ def problem_page(request: HttpRequest, status: int, what: str = "", advice: str 
 
 def copying_page(request: HttpRequest, problem: BeingCopied) -> HttpResponse:
     """202: how far the copy is; the page asks again and becomes the one that was wanted."""
-    if request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") != "main":
+    htmx = HtmxDetails(request)
+    if htmx and htmx.target != "main":
         return problem_page(request, problem.status, problem.what, problem.advice)
     return render(request, "runs/copying.html", {"copy": problem.copy}, status=202)
 
@@ -71,6 +73,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "LANGUAGE_CODE": get_language(),
         "csp_nonce": getattr(request, "csp_nonce", ""),
     }
-    part = request.headers.get("HX-Request") == "true"
-    text = render_to_string("_problem.html" if part else "problem.html", context)
+    text = render_to_string("_problem.html" if HtmxDetails(request) else "problem.html", context)
     return HttpResponse(text, status=500)

@@ -6,6 +6,7 @@ from django.views.decorators.http import require_POST
 from django.views.i18n import set_language
 
 from studio.forms import KeysForm, ThemeForm, clean_or_refuse
+from studio.htmx import Request
 from studio.layout import KEYS_COOKIE, THEME_COOKIE
 from studio.way_back import way_back
 
@@ -21,21 +22,20 @@ def language(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_POST
-def theme(request: HttpRequest) -> HttpResponse:
+def theme(request: Request) -> HttpResponse:
     """Switch between light, dark and what the system says."""
     return _keep(request, THEME_COOKIE, clean_or_refuse(ThemeForm, request.POST)["theme"])
 
 
 @require_POST
-def keys(request: HttpRequest) -> HttpResponse:
+def keys(request: Request) -> HttpResponse:
     """Switch the keyboard shortcuts off or on."""
     return _keep(request, KEYS_COOKIE, clean_or_refuse(KeysForm, request.POST)["keys"])
 
 
-def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:
+def _keep(request: Request, cookie: str, value: str) -> HttpResponse:
     # htmx has changed the page already; a plain form wants its page again.
-    part = request.headers.get("HX-Request") == "true"
-    response = HttpResponse(status=204) if part else HttpResponseRedirect(way_back(request))
+    response = HttpResponse(status=204) if request.htmx else HttpResponseRedirect(way_back(request))
     response.set_cookie(
         cookie, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
     )

@@ -9,6 +9,7 @@ from builder.errors import Superseded
 from studio.editor_page import editor_with, preview_topic, with_preview
 from studio.forms.editor import DraftForm, read_or_refuse, refuse_other_encodings
 from studio.forms.editor_view import ViewOf, read_view, sent_text
+from studio.htmx import Request
 from studio.models import PromptSet
 from studio.models.preview_source import preview_source
 from studio.models.prompts import TEXT_KINDS, Holds, TextKind
@@ -20,11 +21,11 @@ from studio.views.editor import editor_page
 
 
 @require_POST
-def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_preview(request: Request, slug: str) -> HttpResponse:
     """The part of the page for htmx; the whole page with the text that was sent for a plain form."""
     refuse_other_encodings(request)
     view = read_view(request.POST, TEXT_KINDS)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:
         return _whole_page(request, slug)
     try:
         shown = _preview(request, slug, view)

@@ -21,6 +21,7 @@ from studio.forms.prompts import (
     PromptSetForm,
 )
 from studio.history import history_page, words_of
+from studio.htmx import Request
 from studio.models import Draft, PromptSet, Tag
 from studio.people import person_of
 from studio.problems import Problem
@@ -33,7 +34,7 @@ VERSIONS_PER_PAGE = 50
 
 
 @require_safe
-def prompt_list(request: HttpRequest) -> HttpResponse:
+def prompt_list(request: Request) -> HttpResponse:
     """All sets, or those that match a search or a tag; the archived ones apart."""
     wanted = clean_or_refuse(PromptSearchForm, request.GET)
     kept = PromptSet.objects.filter(archived=wanted["archived"])
@@ -55,7 +56,7 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
         "tags": Tag.objects.filter(prompt_sets__archived=wanted["archived"]).distinct(),
         "any_archived": wanted["archived"] or PromptSet.objects.filter(archived=True).exists(),
     }
-    part = request.headers.get("HX-Target") == "prompts"
+    part = request.htmx.target == "prompts"
     return render(request, "prompts/_list.html" if part else "prompts/list.html", context)
 
 
@@ -81,7 +82,7 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_detail(request: Request, slug: str) -> HttpResponse:
     """A set: its labels and its versions, the newest first, or those that a search finds."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     wanted = clean_or_refuse(HistoryForm, request.GET)
@@ -105,7 +106,7 @@ def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "before": before,
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
     }
-    if request.headers.get("HX-Target") == "history":
+    if request.htmx.target == "history":
         return render(request, "prompts/_history.html", context)
     context["labels"] = prompt_set.labels.select_related("version__prompt_set")
     return render(request, "prompts/detail.html", context)

@@ -15,6 +15,7 @@ from studio.attributions import attribution_of
 from studio.downloads import MOST_ROWS, Table, download
 from studio.forms import clean_or_refuse
 from studio.forms.runs import STATES, RunForm, RunSearchForm, RunTeamForm
+from studio.htmx import Request
 from studio.live import is_poll, live_parts, take_marks
 from studio.models import Workspace
 from studio.problems import Problem
@@ -45,7 +46,7 @@ RUN_PARTS = {
 
 
 @require_safe
-def run_list(request: HttpRequest) -> HttpResponse:
+def run_list(request: Request) -> HttpResponse:
     """The newest executions of each workspace, the workspace that was written to last at the top."""
     form = clean_or_refuse(RunSearchForm, request.GET)
     wanted = RunFilter(form["q"], form["state"] or None)
@@ -62,12 +63,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "state": form["state"],
         "states": STATES.items(),
     }
-    part = request.headers.get("HX-Target") == "runs"
+    part = request.htmx.target == "runs"
     return render(request, "runs/_sections.html" if part else "runs/list.html", context)
 
 
 @require_safe
-def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
+def workspace_runs(request: Request, slug: str) -> HttpResponseBase:
     """The executions of one workspace: searched, filtered, by pages."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
@@ -81,7 +82,7 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
         "states": STATES.items(),
         "filtered": bool(wanted),
     }
-    target = request.headers.get("HX-Target", "")
+    target = request.htmx.target or ""
     if target.startswith("section-"):
         return _list_part(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)}, known)
 
@@ -107,7 +108,7 @@ def _list_part(
 
 
 @require_safe
-def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
+def run_detail(request: Request, slug: str, execution: str) -> HttpResponseBase:
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)

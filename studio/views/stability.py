@@ -19,6 +19,7 @@ from studio.forms import clean_or_refuse
 from studio.forms.editor import DraftForm, read_draft, read_or_refuse, refuse_other_encodings
 from studio.forms.editor_view import read_view, sent_text
 from studio.forms.stability import PrefixesForm, TakeForm
+from studio.htmx import Request
 from studio.models import Draft, PromptSet
 from studio.models.drafts import DraftConflict, StaleRevision
 from studio.models.preview_source import preview_source
@@ -37,11 +38,11 @@ _AT_ONCE = BoundedSemaphore(2)
 
 
 @require_POST
-def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_stability(request: Request, slug: str) -> HttpResponse:
     """The part of the page, 204 where it has to wait; the whole page for a plain form."""
     refuse_other_encodings(request)
     view, prompt_set = read_view(request.POST, KINDS), _prompt_set(slug)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:
         return _whole_page(request, prompt_set, view.kind)
     text = sent_text(request.POST, view.kind)
     source = preview_source(slug, view.context)
@@ -86,7 +87,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_prefixes(request: Request, slug: str) -> HttpResponse:
     """How long the stable beginnings are, and how they changed: the part of a page, or a page of its own."""
     prompt_set, person = _prompt_set(slug), person_of(request)
     clean = clean_or_refuse(PrefixesForm, request.GET)
@@ -95,9 +96,8 @@ def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
     context = chosen_context(prompt_set, clean["context"]) if clean["context"] else None
     seen = situation(context, clean["round"]) if context else usual_situation(prompt_set)
     table = prefix_table(prompt_set, left if clean["old"] else None, right, seen, owner=str(person.pk))
-    is_part = request.headers.get("HX-Request") == "true"
     values = {"prompt_set": prompt_set, "prefixes": table}
-    return render(request, "stability/_table.html" if is_part else "stability/page.html", values)
+    return render(request, "stability/_table.html" if request.htmx else "stability/page.html", values)
 
 
 def _page(request: HttpRequest, prompt_set: PromptSet) -> EditorPage:

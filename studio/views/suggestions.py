@@ -12,6 +12,7 @@ from studio.forms import clean_or_refuse
 from studio.forms.editor import refuse_other_encodings
 from studio.forms.editor_view import read_view, sent_text
 from studio.forms.suggestions import SuggestionsForm
+from studio.htmx import Request
 from studio.people import person_of
 from studio.sets import template_set
 from studio.suggestion_page import suggestions_for
@@ -21,12 +22,12 @@ _AT_ONCE = BoundedSemaphore(2)
 
 
 @require_safe
-def prompt_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_suggestions(request: Request, slug: str) -> HttpResponse:
     """Rounds to keep as sample contexts, lines that none reaches, variables that no template uses."""
     prompt_set = template_set(slug)
     wanted = clean_or_refuse(SuggestionsForm, request.GET)["version"]
     page = suggestions_for(prompt_set, person_of(request), wanted)
-    part = request.headers.get("HX-Target") == "suggestion-counts"
+    part = request.htmx.target == "suggestion-counts"
     context = {"page": page, "prompt_set": prompt_set}
     return render(request, "suggestions/_counts.html" if part else "suggestions/page.html", context)
 

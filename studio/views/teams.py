@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 from studio.downloads import download
 from studio.forms import clean_or_refuse
 from studio.forms.teams import PageForm, TeamSearchForm
+from studio.htmx import Request
 from studio.models import Workspace
 from studio.problems import Problem
 from studio.run_problems import reading
@@ -16,7 +17,7 @@ from studio.teams import history_table, list_teams, read_history, teams_table
 
 
 @require_safe
-def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
+def team_list(request: Request, slug: str) -> HttpResponseBase:
     """Every team that ever scored in the workspace."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = clean_or_refuse(TeamSearchForm, request.GET)
@@ -39,7 +40,7 @@ def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
             ("name", _("Name")),
         ],
     }
-    part = request.headers.get("HX-Target") == "teams"
+    part = request.htmx.target == "teams"
     return render(request, "teams/_list.html" if part else "teams/list.html", context)
 
 

@@ -19,6 +19,7 @@ from studio.forms.workspaces import (
     WorkspacePreviewForm,
     WorkspaceSettingsForm,
 )
+from studio.htmx import Request
 from studio.live import take_marks
 from studio.models import Workspace
 from studio.models.workspaces import LABELLED
@@ -31,13 +32,13 @@ from studio.workspace_preview import preview_of
 
 
 @require_safe
-def workspace_list(request: HttpRequest) -> HttpResponse:
+def workspace_list(request: Request) -> HttpResponse:
     """Every registered workspace at a glance; those taken off the list apart."""
     had = take_marks(request)
     archived = clean_or_refuse(WorkspaceListForm, request.GET)["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
     found = glances(workspaces, timezone.now())
-    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(found)
+    part, mark = request.htmx.target == "workspaces", mark_of(found)
     if part and mark in had:
         return HttpResponse(status=204)  # htmx leaves the list alone
     context = {
