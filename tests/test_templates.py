@@ -37,7 +37,9 @@ def test_block_elements_stand_on_lines_of_their_own() -> None:
 def test_a_partial_is_used_twice_or_rendered_by_itself() -> None:
     included = Counter(name for text in TEMPLATES.values() for name in INCLUDES.findall(text))
     rendered = {
-        name for path in (ROOT / "studio").rglob("*.py") for name in IN_PYTHON.findall(path.read_text("utf-8"))
+        name
+        for path in (ROOT / "studio").rglob("*.py")
+        for name in IN_PYTHON.findall(path.read_text("utf-8"))
     }
     partials = {name for name in TEMPLATES if name.rpartition("/")[2].startswith("_")}
     assert len(partials) > 50
