@@ -11,6 +11,7 @@ from django.urls import reverse
 from studio.attributions import Apart, attribution_of, briefs_of, round_attribution_of
 from studio.models import PromptVersion, RoundResult, RunResult, Workspace
 from studio.models.results import Found
+from tests.studio.markup import tight
 from tests.studio.traced_runs import TracedRuns, examine, make_traced_runs, register
 
 
@@ -80,7 +81,7 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
         "edited by hand",
         "of no known",
     ):
-        assert told in page
+        assert told in tight(page)
 
 
 @pytest.mark.slow

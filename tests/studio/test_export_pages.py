@@ -15,6 +15,7 @@ from studio.export_plan import hash_of
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from tests.studio.clock import NOW
 from tests.studio.exports import file_of, make_set, make_workspace, prompt_file, templates, version
+from tests.studio.markup import tight
 
 PLAN = "/prompts/research/export/"
 
@@ -64,7 +65,7 @@ def page_of(client: Client, address: str = PLAN, status: int = 200) -> str:
 def test_the_plan_shows_the_followers_of_the_usual_label(
     signed_in: Client, mine: Workspace, other: Workspace
 ) -> None:
-    page = page_of(signed_in)
+    page = tight(page_of(signed_in))
     assert '<option value="production" selected>production → v2</option>' in page
     assert 'value="mine" checked' in page and 'value="other" checked' not in page
     assert "<del>one</del>" in page and "<ins>two</ins>" in page
@@ -80,7 +81,7 @@ def test_the_plan_of_chosen_workspaces(signed_in: Client, mine: Workspace, other
     assert "New file" in page and "No file yet" in page
     assert hidden(page)["target"] == ["other:"]
     assert "Tick a workspace above" in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
-    assert 'value="v3" selected' in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
+    assert 'value="v3" selected' in tight(page_of(signed_in, f"{PLAN}?source=v3&chosen=on"))
 
 
 @pytest.mark.parametrize(

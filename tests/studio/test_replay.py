@@ -18,6 +18,7 @@ from studio.models.drafts import SentDraft
 from studio.models.prompts import Templates
 from studio.stores import store_of
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 from tests.studio.traced_runs import DATED, SHIPPED, TASK, TracedRuns, examine, make_traced_runs, register
 
 
@@ -142,7 +143,7 @@ def test_a_whole_run_is_a_table_and_a_file(
     run = traced.ids["shipped"]
     page = read(signed_in, whole(run, "?version=set/draft"))
     assert "2 of 4 prompts are the same" in page and "2 changed" in page
-    assert '<span class="added">+1</span> <span class="removed">−1</span>' in page
+    assert '<span class="added">+1</span> <span class="removed">−1</span>' in tight(page)
     assert f"{one(run, 2)}?version=set/draft" in page
     answer = signed_in.get(whole(run, "?version=set/draft&format=csv&table=replay"))
     rows = list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
@@ -192,7 +193,7 @@ def test_another_set_is_chosen_with_its_own_newest_version(
 ) -> None:
     other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
     other.save_version(DATED, base=0, message="m", author=person, at=NOW)
-    page = read(signed_in, one(traced.ids["shipped"], query="?was=set&set=other&version=4"))
+    page = tight(read(signed_in, one(traced.ids["shipped"], query="?was=set&set=other&version=4")))
     assert '<option value="other" selected>' in page and '<option value="1" selected>v1 m</option>' in page
     assert "was=" not in "".join(re.findall(r'<a class="tag" href="([^"]*)"', page))
 
