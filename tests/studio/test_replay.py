@@ -86,7 +86,7 @@ def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     write_draft(person, SHIPPED.team_user_prompt.replace("Do:", "Do <b>now</b>:"))
     round_page = read(signed_in, reverse("run-round", args=["ws", run, "team-001", 2]))
     assert f"{one(run)}?version=set/draft" in round_page
-    page = read(signed_in, one(run))
+    page = tight(read(signed_in, one(run)))
     assert "Another prompt than was sent" in page and "&lt;b&gt;now&lt;/b&gt;" in page
     assert '<th scope="col">Really sent</th>' in page and '<th scope="col">Your draft</th>' in page
     assert TASK in page and '<tr class="changed" id="team-1"' in page
