@@ -66,15 +66,8 @@ TEMPLATES = [
             ],
             # Each room has its own tags; templates load them by these names.
             "libraries": {
-                "budgets": "studio.preview.tags",
-                "diff": "studio.compare.tags",
-                "matrix": "studio.compare.tags",
-                "previews": "studio.preview.tags",
-                "results": "studio.results.tags",
-                "runs": "studio.runs.tags",
-                "scores": "studio.shell.tags",
-                "studio": "studio.shell.tags",
-                "system": "studio.system.tags",
+                room: f"studio.{room}.tags"
+                for room in ("shell", "preview", "compare", "system", "runs", "results")
             },
         },
     }

@@ -166,14 +166,14 @@ def sign(cell: MatrixCell) -> str:
 
 
 @register.filter
-def signed(number: int) -> str:
+def signed_count(number: int) -> str:
     """A difference: +1,024, −3 or ±0."""
     way = "+" if number > 0 else "−" if number < 0 else "±"
     return f"{way}{number_format(abs(number), force_grouping=True)}"
 
 
 @register.simple_tag
-def told(cell: MatrixCell) -> str:
+def cell_words(cell: MatrixCell) -> str:
     """The cell in a sentence."""
     if cell.state == "same":
         return _("unchanged")

@@ -95,7 +95,7 @@ def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
     clean = valid_or_refuse(MatrixForm(request.GET)).cleaned_data
     page = MatrixPage(prompt_set, person_of(request), clean)
     if not prompt_set.revision and page.draft is None:
-        return render(request, "matrix/none.html", {"prompt_set": prompt_set})
+        return render(request, "compare/matrix/none.html", {"prompt_set": prompt_set})
     if (file := download(request, {"matrix": page.download})) is not None:
         return file
     if clean["row"]:
@@ -103,7 +103,7 @@ def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
             # A context came, went or grew since: the page has to begin anew.
             return HttpResponseClientRefresh()
         row = page.one_row(clean["row"])
-        return render(request, "matrix/_row.html", {"page": page, "row": row}, status=row.status)
+        return render(request, "compare/matrix/_row.html", {"page": page, "row": row}, status=row.status)
     after = clean["after"] or 0
     rows = page.some_rows(after) if clean["plain"] else page.rows
     ready = sum(row.groups is not None for row in rows)
@@ -119,4 +119,4 @@ def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
         "first": after,
         "last": after + len(rows) - 1,
     }
-    return render(request, "matrix/page.html", context)
+    return render(request, "compare/matrix/page.html", context)

@@ -32,7 +32,7 @@ from studio.contexts.text import LISTS, MOST_ROWS, RANKING, ContextText, dotted
 from studio.editor.sets import template_set
 from studio.prompts.models import PromptSet
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import refuse_other_encodings, valid_or_refuse
+from studio.shell.requests import Request, refuse_other_encodings, valid_or_refuse
 
 CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
@@ -41,7 +41,7 @@ _METHODS = ["GET", "HEAD", "POST"]
 
 
 @require_safe
-def context_list(request: HttpRequest) -> HttpResponse:
+def context_list(request: Request) -> HttpResponse:
     """All contexts, or those that match a search or that one set uses."""
     wanted = valid_or_refuse(ContextSearchForm(request.GET)).cleaned_data
     contexts = SampleContext.objects.select_related("prompt_set").defer("submission")
@@ -66,7 +66,7 @@ def context_list(request: HttpRequest) -> HttpResponse:
         "prompt_set": prompt_set,
         "missing": missing_samples(),
     }
-    part = request.headers.get("HX-Target") == "contexts"
+    part = request.htmx.target == "contexts"
     return render(request, "contexts/_list.html" if part else "contexts/list.html", context)
 
 

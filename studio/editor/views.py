@@ -39,7 +39,7 @@ def prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
 def editor_page(request: HttpRequest, page: EditorPage, status: int = 200) -> HttpResponse:
     """The page, whatever brought it about."""
     context = {"page": page, "prompt_set": page.prompt_set, "preview": page.preview}
-    return render(request, "prompts/edit.html", context, status=status)
+    return render(request, "editor/edit.html", context, status=status)
 
 
 @require_POST
@@ -140,7 +140,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
         messages.info(request, _("There is nothing to discard."))
         return redirect("prompt-edit", slug)
     if request.method != "POST":
-        return render(request, "prompts/discard.html", {"prompt_set": prompt_set, "draft": draft})
+        return render(request, "editor/discard.html", {"prompt_set": prompt_set, "draft": draft})
     seen = valid_or_refuse(RevisionForm(request.POST)).cleaned_data["revision"]
     try:
         fresh = SentDraft(prompt_set.starting_text(latest), prompt_set.revision, seen)
@@ -224,7 +224,7 @@ def conflict_page(
     if conflict is None:
         return redirect("prompt-edit", prompt_set.slug)
     context = {"prompt_set": prompt_set, "conflict": conflict, "moved": moved}
-    return render(request, "prompts/conflict.html", context, status=status)
+    return render(request, "editor/conflict.html", context, status=status)
 
 
 def _take(request: HttpRequest, conflict: Conflict) -> None:

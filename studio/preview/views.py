@@ -37,7 +37,7 @@ from studio.prompts.texts import TEXT_KINDS, TextKind, user_prompts
 from studio.prompts.views import settings_page
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
+from studio.shell.requests import Request, person_of, refuse_other_encodings, valid_or_refuse
 from studio.system.preview_page import SystemPreview, preview_text, workspace_choice
 
 _ANALYSES = BoundedSemaphore(2)
@@ -45,11 +45,11 @@ _ANALYSES = BoundedSemaphore(2)
 
 
 @require_POST
-def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_preview(request: Request, slug: str) -> HttpResponse:
     """The part of the page for htmx; the whole page with the text that was sent for a plain form."""
     refuse_other_encodings(request)
     view = read_view(request.POST, TEXT_KINDS)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:
         return _whole_page(request, slug)
     try:
         shown = _preview(request, slug, view)
@@ -58,7 +58,7 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     except Http404:
         # The context was deleted, or else the set: either way the page goes on, with a sentence.
-        return HttpResponse(render_to_string("prompts/_preview_gone.html", {"view": view}), status=404)
+        return HttpResponse(render_to_string("preview/_preview_gone.html", {"view": view}), status=404)
     # Without the context processors: the part needs nothing of what stands around a page.
     context = {
         "preview": shown,
@@ -66,7 +66,7 @@ def prompt_preview(request: HttpRequest, slug: str) -> HttpResponse:
         "seq": view.seq,
         "part": True,
     }
-    response = HttpResponse(render_to_string("prompts/_preview.html", context), status=shown.status)
+    response = HttpResponse(render_to_string("preview/_preview.html", context), status=shown.status)
     if shown.seconds:
         response["Retry-After"] = str(shown.seconds)
     return response
@@ -90,11 +90,11 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_stability(request: Request, slug: str) -> HttpResponse:
     """The part of the page, 204 where it has to wait; the whole page for a plain form."""
     refuse_other_encodings(request)
     view, prompt_set = read_view(request.POST, KINDS), _template_set(slug)
-    if request.headers.get("HX-Request") != "true":
+    if not request.htmx:
         return _page_with_prefixes(request, prompt_set, view.kind)
     text = sent_text(request.POST, view.kind)
     _set, _saved, at_round = preview_source(slug, view.context, view.round)
@@ -107,7 +107,7 @@ def prompt_stability(request: HttpRequest, slug: str) -> HttpResponse:
     finally:
         _ANALYSES.release()
     context = {"prompt_set": prompt_set, "stability": prefixes, "at_round": at_round, "is_asked": True}
-    return render(request, "stability/_block.html", context)
+    return render(request, "preview/cacheable_prefix/_block.html", context)
 
 
 @require_POST
@@ -138,7 +138,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
-def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_prefixes(request: Request, slug: str) -> HttpResponse:
     """How long the cacheable prefixes are, and how they changed: the part of a page, or a page of its own."""
     prompt_set, person = _template_set(slug), person_of(request)
     clean = valid_or_refuse(PrefixesForm(request.GET)).cleaned_data
@@ -157,9 +157,13 @@ def prompt_prefixes(request: HttpRequest, slug: str) -> HttpResponse:
         "old_title": left.title if before else "",
         "new_title": right.title,
     }
-    is_part = request.headers.get("HX-Request") == "true"
+    is_part = bool(request.htmx)
     values = {"prompt_set": prompt_set, "prefixes": table}
-    return render(request, "stability/_table.html" if is_part else "stability/page.html", values)
+    return render(
+        request,
+        "preview/cacheable_prefix/_table.html" if is_part else "preview/cacheable_prefix/page.html",
+        values,
+    )
 
 
 def _sent_page(request: HttpRequest, prompt_set: PromptSet) -> EditorPage:
@@ -180,7 +184,7 @@ def _page_with_prefixes(request: HttpRequest, prompt_set: PromptSet, kind: Promp
         "is_asked": True,
         "is_open": True,
     }
-    return render(request, "prompts/edit.html", context, status=page.preview.status if page.preview else 200)
+    return render(request, "editor/edit.html", context, status=page.preview.status if page.preview else 200)
 
 
 def _of_page(page: EditorPage, kind: PromptKind, owner: str) -> CacheablePrefixes | None:
@@ -218,7 +222,7 @@ def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
     if cost is None:
         return HttpResponse(status=204)
     context = {"cost": cost, "model": prompt_set.language_model}
-    return HttpResponse(render_to_string("budgets/_cost.html", context))
+    return HttpResponse(render_to_string("preview/_cost.html", context))
 
 
 @require_POST

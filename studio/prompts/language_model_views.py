@@ -27,7 +27,9 @@ def model_list(request: HttpRequest) -> HttpResponseBase:
     rows = language_models.listed(timezone.localdate())
     if (file := downloads.download(request, {"models": lambda: _file(rows)})) is not None:
         return file
-    return render(request, "models/list.html", {"rows": rows, "missing": language_models.missing()})
+    return render(
+        request, "prompts/language_models/list.html", {"rows": rows, "missing": language_models.missing()}
+    )
 
 
 @require_http_methods(_METHODS)
@@ -103,7 +105,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("%(name)s is out of the table.") % {"name": model.name})
         return redirect("model-list")
     sets = list(PromptSet.objects.filter(language_model=model).order_by("name", "pk"))
-    return render(request, "models/delete.html", {"model": model, "sets": sets})
+    return render(request, "prompts/language_models/delete.html", {"model": model, "sets": sets})
 
 
 @require_POST
@@ -139,7 +141,12 @@ def _form_page(
         "revision": revision or (model.revision if model else 0),
         **more,
     }
-    return render(request, "models/edit.html", context, status=status if request.method == "POST" else 200)
+    return render(
+        request,
+        "prompts/language_models/edit.html",
+        context,
+        status=status if request.method == "POST" else 200,
+    )
 
 
 def _file(rows: list[ListedModel]) -> downloads.Table:

@@ -27,14 +27,14 @@ from studio.prompts.models import PromptSet, Tag
 from studio.results.version_scores import scores_before
 from studio.shell.forms import PromptSearchForm
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.requests import Request, person_of, valid_or_refuse
 
 SETS_PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
 
 
 @require_safe
-def prompt_list(request: HttpRequest) -> HttpResponse:
+def prompt_list(request: Request) -> HttpResponse:
     """All sets, or those that match a search or a tag; the archived ones apart."""
     wanted = valid_or_refuse(PromptSearchForm(request.GET)).cleaned_data
     kept = PromptSet.objects.filter(archived=wanted["archived"])
@@ -56,7 +56,7 @@ def prompt_list(request: HttpRequest) -> HttpResponse:
         "tags": Tag.objects.filter(prompt_sets__archived=wanted["archived"]).distinct(),
         "any_archived": wanted["archived"] or PromptSet.objects.filter(archived=True).exists(),
     }
-    part = request.headers.get("HX-Target") == "prompts"
+    part = request.htmx.target == "prompts"
     return render(request, "prompts/_list.html" if part else "prompts/list.html", context)
 
 
@@ -82,7 +82,7 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_detail(request: Request, slug: str) -> HttpResponse:
     """A set: its labels and its versions, the newest first, or those that a search finds."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     wanted = valid_or_refuse(HistoryForm(request.GET)).cleaned_data
@@ -106,7 +106,7 @@ def prompt_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "before": before,
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
     }
-    if request.headers.get("HX-Target") == "history":
+    if request.htmx.target == "history":
         return render(request, "prompts/_history.html", context)
     context["labels"] = prompt_set.labels.select_related("version__prompt_set")
     return render(request, "prompts/detail.html", context)

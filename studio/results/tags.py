@@ -58,7 +58,7 @@ def briefs(workspace: Workspace, executions: Sequence[Execution]) -> Mapping[str
     return brief_origins(workspace, [execution.execution_id for execution in executions])
 
 
-@register.inclusion_tag("attributions/_brief.html")
+@register.inclusion_tag("results/attribution/_brief.html")
 def made_with(known: Mapping[str, RunOrigin], execution: Execution) -> dict[str, RunOrigin | None]:
     """The line of one run; nothing where it was not examined yet."""
     return {"brief": known.get(execution.execution_id)}

@@ -17,7 +17,7 @@ from studio.runs.reading import RunFilter, opened_store, read_runs
 from studio.runs.scores_page import MOST_GROUPS, read_scores, tables
 from studio.runs.teams_page import history_table, list_teams, read_history, teams_table
 from studio.shell.downloads import download
-from studio.shell.requests import valid_or_refuse
+from studio.shell.requests import Request, valid_or_refuse
 
 RUNS_OFFERED = 30
 TEAMS_SHOWN = 300
@@ -78,7 +78,7 @@ def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> Htt
 
 
 @require_safe
-def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
+def team_list(request: Request, slug: str) -> HttpResponseBase:
     """Every team that ever scored in the workspace."""
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = valid_or_refuse(TeamSearchForm(request.GET)).cleaned_data
@@ -101,8 +101,8 @@ def team_list(request: HttpRequest, slug: str) -> HttpResponseBase:
             ("name", _("Name")),
         ],
     }
-    part = request.headers.get("HX-Target") == "teams"
-    return render(request, "teams/_list.html" if part else "teams/list.html", context)
+    part = request.htmx.target == "teams"
+    return render(request, "runs/teams/_list.html" if part else "runs/teams/list.html", context)
 
 
 @require_safe
@@ -116,7 +116,7 @@ def team_detail(request: HttpRequest, slug: str, team: str) -> HttpResponseBase:
             return file
         history = read_history(store, team, wanted["page"], now)
     context = {"workspace": workspace, "history": history, "team": history.team, "paging": history.paging}
-    return render(request, "teams/detail.html", context)
+    return render(request, "runs/teams/detail.html", context)
 
 
 @require_safe
@@ -139,4 +139,4 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
         "unlisted": team is not None and team not in {known.team_id for known in scores.teams},
         "most_groups": MOST_GROUPS,
     }
-    return render(request, "scores/page.html", context)
+    return render(request, "runs/scores.html", context)

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django_htmx.middleware import HtmxDetails
 
 from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
 from builder.leaderboard import AggregationStore, Execution, ExecutionState, Freshness
@@ -48,7 +49,8 @@ class BeingCopied(RequestRefused):
 
     def page(self, request: HttpRequest) -> HttpResponse:
         """202 with how far the copy is: the page asks again and becomes the one that was wanted."""
-        part = request.headers.get("HX-Request") == "true" and request.headers.get("HX-Target") != "main"
+        htmx = HtmxDetails(request)
+        part = bool(htmx) and htmx.target != "main"
         if request.method != "GET" or part:
             return super().page(request)
         return render(request, "runs/copying.html", {"copy": self.copy}, status=202)

@@ -24,7 +24,7 @@ from studio.runs.run_page import OrderName, elapsed, executions_table, metrics_t
 from studio.shell.downloads import MOST_ROWS, Table, download
 from studio.shell.live import is_poll, live_parts, take_marks
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.requests import Request, person_of, valid_or_refuse
 
 RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
@@ -40,7 +40,7 @@ RUN_PARTS = {
 
 
 @require_safe
-def run_list(request: HttpRequest) -> HttpResponse:
+def run_list(request: Request) -> HttpResponse:
     """The newest executions of each workspace, the workspace that was written to last at the top."""
     form = valid_or_refuse(RunSearchForm(request.GET)).cleaned_data
     wanted = RunFilter(form["q"], form["state"] or None)
@@ -57,12 +57,12 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "state": form["state"],
         "states": STATES.items(),
     }
-    part = request.headers.get("HX-Target") == "runs"
+    part = request.htmx.target == "runs"
     return render(request, "runs/_sections.html" if part else "runs/list.html", context)
 
 
 @require_safe
-def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
+def workspace_runs(request: Request, slug: str) -> HttpResponseBase:
     """The executions of one workspace: searched, filtered, by pages."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
@@ -76,7 +76,7 @@ def workspace_runs(request: HttpRequest, slug: str) -> HttpResponseBase:
         "states": STATES.items(),
         "filtered": bool(wanted),
     }
-    target = request.headers.get("HX-Target", "")
+    target = request.htmx.target or ""
     if target.startswith("section-"):
         return _list_part(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)}, known)
 
@@ -102,7 +102,7 @@ def _list_part(
 
 
 @require_safe
-def run_detail(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
+def run_detail(request: Request, slug: str, execution: str) -> HttpResponseBase:
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
@@ -176,7 +176,7 @@ def run_round(request: HttpRequest, slug: str, execution: str, team: str, number
         nearest = attribution.version if attribution.state in ("edited", "unlike") else None
         if nearest is not None:
             context["difference"] = difference(store, workspace, page.record, nearest, owner=str(person.pk))
-    return render(request, "rounds/detail.html", context)
+    return render(request, "runs/rounds/detail.html", context)
 
 
 @require_safe

@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
 from studio.shell.layout import theme_of
 from studio.shell.refusal import refusal_page, title, usual_advice
@@ -43,11 +44,11 @@ def server_error(request: HttpRequest) -> HttpResponse:
         "status": 500,
         "problem_title": title(500),
         "advice": usual_advice(500),
-        "layout_template": "bare.html",
+        "layout_template": "shell/bare.html",
         "theme": theme_of(request),
         "LANGUAGE_CODE": get_language(),
         "csp_nonce": getattr(request, "csp_nonce", ""),
     }
-    part = request.headers.get("HX-Request") == "true"
-    text = render_to_string("_problem.html" if part else "problem.html", context)
+    part = bool(HtmxDetails(request))
+    text = render_to_string("shell/_problem.html" if part else "shell/problem.html", context)
     return HttpResponse(text, status=500)

@@ -13,6 +13,8 @@ from django.http import HttpRequest
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 
+from studio.shell.requests import Request
+
 ELEMENT = "live"
 """The id of the line that asks; htmx names it in the request."""
 
@@ -34,8 +36,8 @@ def live_parts(
     return parts
 
 
-def is_poll(request: HttpRequest) -> bool:
-    return request.headers.get("HX-Target") == ELEMENT
+def is_poll(request: Request) -> bool:
+    return request.htmx.target == ELEMENT
 
 
 def take_marks(request: HttpRequest) -> frozenset[str]:

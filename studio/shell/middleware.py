@@ -11,6 +11,7 @@ from django.shortcuts import resolve_url
 from django.utils.cache import patch_cache_control
 from django.utils.http import url_has_allowed_host_and_scheme
 from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
 
 from studio.shell.refusal import RequestRefused
 
@@ -75,10 +76,12 @@ class SignInRequired(LoginRequiredMiddleware):
     ) -> HttpResponseBase | None:
         """To the sign-in page; an htmx request takes the whole page there, not a part of it."""
         response = super().process_view(request, view_func, view_args, view_kwargs)
-        if response is not None and request.headers.get("HX-Request") == "true":
+        htmx = HtmxDetails(request)
+        if response is not None and htmx:
             # The part's own address is no page to come back to: the one in the browser is.
-            back = request.headers.get("HX-Current-URL", "")
-            return HttpResponseClientRedirect(_signin_address(request, back) or response["Location"])
+            return HttpResponseClientRedirect(
+                _signin_address(request, htmx.current_url or "") or response["Location"]
+            )
         return response
 
 

@@ -6,6 +6,7 @@ Raised by views and by what they call; `middleware.RefusalPages` and the error h
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
 
 class RequestRefused(Exception):
@@ -23,15 +24,15 @@ class RequestRefused(Exception):
 def refusal_page(request: HttpRequest, status: int, what: str = "", advice: str = "") -> HttpResponse:
     """The page of a refusal; an htmx request gets the part that fits into its page."""
     signed_in = hasattr(request, "user") and request.user.is_authenticated
-    part = request.headers.get("HX-Request") == "true"
+    part = bool(HtmxDetails(request))
     context = {
         "status": status,
         "problem_title": title(status),
         "what": what,
         "advice": advice or usual_advice(status),
-        "layout_template": "base.html" if signed_in else "bare.html",
+        "layout_template": "shell/base.html" if signed_in else "shell/bare.html",
     }
-    return render(request, "_problem.html" if part else "problem.html", context, status=status)
+    return render(request, "shell/_problem.html" if part else "shell/problem.html", context, status=status)
 
 
 def title(status: int) -> str:

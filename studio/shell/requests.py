@@ -9,12 +9,19 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
+from django_htmx.middleware import HtmxDetails
 
 from studio.shell.refusal import RequestRefused
 
 AnyForm = TypeVar("AnyForm", bound=forms.Form)
 
 _REPLACEMENT = "\ufffd"
+
+
+class Request(HttpRequest):
+    """A request as views get it: django-htmx has read what htmx says of itself."""
+
+    htmx: HtmxDetails
 
 
 def person_of(request: HttpRequest) -> User:

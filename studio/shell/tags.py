@@ -1,4 +1,4 @@
-"""Template filters and tags of every page: `{% load studio %}`, and for numbers `{% load scores %}`."""
+"""Template filters and tags of every page: `{% load shell %}`."""
 
 import re
 from collections.abc import Iterable
@@ -68,10 +68,16 @@ def when(moment: datetime | None) -> SafeString | str:
     )
 
 
-@register.inclusion_tag("_short_id.html")
+@register.inclusion_tag("shell/_short_id.html")
 def short_id(full: str, length: int = 8) -> dict[str, str]:
     """The beginning of an id, with a button that copies all of it."""
     return {"full": full, "short": full[:length]}
+
+
+@register.simple_block_tag
+def stripped(content: str) -> SafeString:
+    """What a block holds, without the white space around it: empty where the block is."""
+    return SafeString(content.strip())
 
 
 @register.filter

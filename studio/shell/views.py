@@ -18,7 +18,7 @@ from studio.shell.forms import KeysForm, SignInForm, ThemeForm
 from studio.shell.layout import KEYS_COOKIE, THEME_COOKIE
 from studio.shell.layout import shortcuts as all_shortcuts
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import valid_or_refuse, way_back
+from studio.shell.requests import Request, valid_or_refuse, way_back
 from studio.shell.signin import SignInAttempt, SignInLink
 
 _YEAR = 365 * 24 * 60 * 60
@@ -34,7 +34,7 @@ def signin(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect(target)
     if request.method != "POST":
-        return render(request, "signin/signin.html", {"form": SignInForm(request), "next": target})
+        return render(request, "shell/signin.html", {"form": SignInForm(request), "next": target})
     attempt = SignInAttempt.objects.begin(
         request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
     )
@@ -42,7 +42,7 @@ def signin(request: HttpRequest) -> HttpResponse:
         raise RequestRefused(429, _("There were too many attempts to sign in with this name."))
     form = SignInForm(request, request.POST)
     if not form.is_valid():
-        return render(request, "signin/signin.html", {"form": form, "next": target}, status=401)
+        return render(request, "shell/signin.html", {"form": form, "next": target}, status=401)
     SignInAttempt.objects.forgive(attempt)
     login(request, form.get_user())
     return HttpResponseRedirect(target)
@@ -78,20 +78,20 @@ def language(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_POST
-def theme(request: HttpRequest) -> HttpResponse:
+def theme(request: Request) -> HttpResponse:
     """Switch between light, dark and what the system says."""
     return _keep(request, THEME_COOKIE, valid_or_refuse(ThemeForm(request.POST)).cleaned_data["theme"])
 
 
 @require_POST
-def keys(request: HttpRequest) -> HttpResponse:
+def keys(request: Request) -> HttpResponse:
     """Switch the keyboard shortcuts off or on."""
     return _keep(request, KEYS_COOKIE, valid_or_refuse(KeysForm(request.POST)).cleaned_data["keys"])
 
 
-def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:
+def _keep(request: Request, cookie: str, value: str) -> HttpResponse:
     # htmx has changed the page already; a plain form wants its page again.
-    part = request.headers.get("HX-Request") == "true"
+    part = bool(request.htmx)
     response = HttpResponse(status=204) if part else HttpResponseRedirect(way_back(request))
     response.set_cookie(
         cookie, value, max_age=_YEAR, httponly=True, samesite="Lax", secure=request.is_secure()
@@ -102,7 +102,7 @@ def _keep(request: HttpRequest, cookie: str, value: str) -> HttpResponse:
 @require_safe
 def shortcuts(request: HttpRequest) -> HttpResponse:
     """Every key of the studio."""
-    return render(request, "pages/shortcuts.html", {"groups": all_shortcuts()})
+    return render(request, "shell/shortcuts.html", {"groups": all_shortcuts()})
 
 
 @require_safe
@@ -119,7 +119,7 @@ def design(request: HttpRequest) -> HttpResponse:
         "text": "# {{ user_prompt }}\n\n順位\n",
         "chart": line_chart("d-lines", series, Words(_("Chart"), _("Score by round and team"))),
     }
-    return render(request, "pages/design.html", context)
+    return render(request, "shell/design.html", context)
 
 
 @never_cache

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from studio.models import Workspace
 from studio.prompts.forms import ArchiveForm
 from studio.shell.live import take_marks
-from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered, scan
 from studio.workspaces.forms import (
     NewWorkspaceForm,
@@ -30,13 +30,13 @@ from studio.workspaces.registering import AlreadyRegistered, register
 
 
 @require_safe
-def workspace_list(request: HttpRequest) -> HttpResponse:
+def workspace_list(request: Request) -> HttpResponse:
     """Every registered workspace at a glance; those taken off the list apart."""
     had = take_marks(request)
     archived = valid_or_refuse(WorkspaceListForm(request.GET)).cleaned_data["archived"]
     workspaces = list(Workspace.objects.filter(archived=archived).select_related(*LABELLED))
     rows = glances(workspaces, timezone.now())
-    part, mark = request.headers.get("HX-Target") == "workspaces", mark_of(rows)
+    part, mark = request.htmx.target == "workspaces", mark_of(rows)
     if part and mark in had:
         return HttpResponse(status=204)  # htmx leaves the list alone
     context = {

@@ -64,12 +64,12 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
                 store, workspace, stored.record, likely, is_certain=certain, task=task, owner=owner
             )
         except TaskUnknown as error:
-            return render(request, "replay/round.html", page | _asked(request, error))
+            return render(request, "results/replay/round.html", page | _asked(request, error))
         except ContextError as error:
-            return render(request, "replay/round.html", page | {"refusal": error}, status=422)
+            return render(request, "results/replay/round.html", page | {"refusal": error}, status=422)
     page["played"] = played
     if page["choice"] is None:
-        return render(request, "replay/round.html", page)
+        return render(request, "results/replay/round.html", page)
     opened: dict[TextKind, list[range]] = {kind: [part.rows for part in clean["open"] if part.kind == kind]}
     view = View(clean["w"], clean["all"], opened)
     template = page["choice"].side.templates.parts[kind]
@@ -80,7 +80,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
         rows = clean["rows"][0].rows
         stretches = panel.comparison.within(rows) if panel.comparison else []
         return render(request, "compare/_rows.html", page | {"stretches": stretches})
-    return render(request, "replay/round.html", page, status=panel.status)
+    return render(request, "results/replay/round.html", page, status=panel.status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -112,18 +112,20 @@ def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpRespo
                 delivered, workspace.spoken, templates, made_with=made_with, task=task, owner=owner
             )
         except TaskUnknown as error:
-            return render(request, "replay/run.html", page | _asked(request, error))
+            return render(request, "results/replay/run.html", page | _asked(request, error))
         except ContextError as error:
-            return render(request, "replay/run.html", page | {"refusal": error}, status=422)
+            return render(request, "results/replay/run.html", page | {"refusal": error}, status=422)
     if choice is None:
-        return render(request, "replay/run.html", page)
+        return render(request, "results/replay/run.html", page)
     template = choice.side.templates.parts["team"]
     name = f"replay-{execution[:8]}-{choice.prompt_set.slug}-{choice.side.file_name}"
     if (file := download(request, {"replay": lambda: replays.file(name, template)})) is not None:
         return file
     table = replays.table(template, form.cleaned_data["page"])
     status = status_of(table.refusal)
-    return render(request, "replay/run.html", page | {"table": table, "paging": table.paging}, status=status)
+    return render(
+        request, "results/replay/run.html", page | {"table": table, "paging": table.paging}, status=status
+    )
 
 
 def _workspace(slug: str) -> Workspace:

@@ -30,7 +30,7 @@ from studio.results.suggestions.rounds_of_runs import document_of, proposed_desc
 from studio.runs.reading import RunFilter, opened_store, read_runs
 from studio.runs.round_page import read_round
 from studio.runs.run_page import read_board
-from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
+from studio.shell.requests import Request, person_of, refuse_other_encodings, valid_or_refuse
 
 RUNS_OFFERED = 20
 _AT_ONCE = BoundedSemaphore(2)
@@ -38,14 +38,16 @@ _AT_ONCE = BoundedSemaphore(2)
 
 
 @require_safe
-def prompt_suggestions(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_suggestions(request: Request, slug: str) -> HttpResponse:
     """Rounds to keep as sample contexts, lines that none reaches, variables that no template uses."""
     prompt_set = template_set(slug)
     wanted = valid_or_refuse(SuggestionsForm(request.GET)).cleaned_data["version"]
     page = suggestions_for(prompt_set, person_of(request), wanted)
-    part = request.headers.get("HX-Target") == "suggestion-counts"
+    part = request.htmx.target == "suggestion-counts"
     context = {"page": page, "prompt_set": prompt_set}
-    return render(request, "suggestions/_counts.html" if part else "suggestions/page.html", context)
+    return render(
+        request, "results/suggestions/_counts.html" if part else "results/suggestions/page.html", context
+    )
 
 
 @require_POST
@@ -90,7 +92,9 @@ def run_round_context(
         except TaskUnknown as error:
             return _ask_for_task(request, page, error, task)
         except ContextError as error:
-            return render(request, "rounds/context.html", page | {"refusal": error}, status=422)
+            return render(
+                request, "results/suggestions/round_context.html", page | {"refusal": error}, status=422
+            )
     search = search_templates(played, known_templates(workspace), workspace.spoken)
     page |= {"replay": played, "search": search, "task": task}
     form = _form(request, workspace, played)
@@ -103,7 +107,7 @@ def run_round_context(
             return _saved(request, saved, form)
     form.focus_first_problem()
     status = 422 if form.is_bound else 200
-    return render(request, "rounds/context.html", page | {"form": form}, status=status)
+    return render(request, "results/suggestions/round_context.html", page | {"form": form}, status=status)
 
 
 def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderError, task: str) -> HttpResponse:
@@ -112,7 +116,9 @@ def _ask_for_task(request: HttpRequest, page: dict[str, Any], error: BuilderErro
         form.add_error("task", _("Write what the teams were asked to do."))
     form.fields["task"].widget.attrs["autofocus"] = True
     status = 422 if form.is_bound else 200
-    return render(request, "rounds/context.html", page | {"unknown_task": error}, status=status)
+    return render(
+        request, "results/suggestions/round_context.html", page | {"unknown_task": error}, status=status
+    )
 
 
 def _form(request: HttpRequest, workspace: Workspace, played: PlayedRound) -> RoundContextForm:
@@ -153,4 +159,4 @@ def context_from_run(request: HttpRequest) -> HttpResponse:
         else:
             runs = read_runs(chosen, RUNS_OFFERED, now, RunFilter(wanted["q"]), wanted["page"])
             page |= {"runs": runs, "paging": runs.paging}
-    return render(request, "rounds/pick.html", page)
+    return render(request, "results/suggestions/pick_round.html", page)

@@ -70,7 +70,7 @@ def export_list(request: HttpRequest) -> HttpResponse:
         "before": clean["before"],
         "workspace": workspace,
     }
-    return render(request, "exports/list.html", context)
+    return render(request, "workspaces/exports/list.html", context)
 
 
 @require_safe
@@ -81,7 +81,7 @@ def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
         raise Http404
     there = sum(hasattr(export, "receipt") and export.receipt.reached for export in exports)
     context = {"exports": exports, "first": exports[0], "there": there}
-    return render(request, "exports/detail.html", context)
+    return render(request, "workspaces/exports/detail.html", context)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -105,7 +105,7 @@ def _plan_page(
 ) -> HttpResponse:
     page = export_page(prompt_set, query, person_of(request), timezone.localdate())
     context = {"page": page, "prompt_set": prompt_set}
-    return render(request, "exports/plan.html", context, status=422 if page.errors else status)
+    return render(request, "workspaces/exports/plan.html", context, status=422 if page.errors else status)
 
 
 def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
@@ -123,7 +123,7 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
     if clean["rows"]:
         context["stretches"] = diff.within(clean["rows"][0][1])
         return render(request, "compare/_rows.html", context)
-    return render(request, "exports/undo.html", context)
+    return render(request, "workspaces/exports/undo.html", context)
 
 
 def _rows(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:

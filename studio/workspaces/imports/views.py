@@ -240,7 +240,7 @@ def _page(
         "findings": tried,
         "moved": moved,
     }
-    return render(request, "imports/page.html", context, status=status)
+    return render(request, "workspaces/imports/page.html", context, status=status)
 
 
 def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
@@ -249,7 +249,7 @@ def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> H
         "sets": PromptSet.objects.filter(archived=False).order_by("-changed_at", "pk")[:SETS_OFFERED],
         "workspaces": Workspace.objects.filter(archived=False),
     }
-    return render(request, "imports/upload.html", context, status=status)
+    return render(request, "workspaces/imports/upload.html", context, status=status)
 
 
 def _initial(page: ImportPage) -> ImportForm:

@@ -55,9 +55,9 @@ def rows(page: str, kind: str = "team") -> list[tuple[str, str, str]]:
     """Kind, left and right of each row, with the marks as HTML."""
     panel = page.partition(f'id="{kind}"')[2].partition("</section>")[0]
     found = re.findall(
-        r'<tr class="(\w+)"[^>]*><td class="n">\d*</td><td class="\w+">(.*?)</td>'
-        r'<td class="n">\d*</td><td class="\w+">(.*?)</td></tr>',
-        panel,
+        r'<tr class="(\w+)"[^>]*>\s*<td class="n">\d*</td>\s*<td class="\w+">(.*?)</td>'
+        r'\s*<td class="n">\d*</td>\s*<td class="\w+">(.*?)</td>\s*</tr>',
+        re.sub(r"<span\s+", "<span ", panel),
         re.DOTALL,
     )
     return [(kind, left, right) for kind, left, right in found]

@@ -14,6 +14,7 @@ from django.utils import translation
 from builder.template.models import read_context
 from studio.models import PromptSet, SampleContext
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 
 DATA = {
     "user_prompt": "task",
@@ -108,7 +109,7 @@ def test_the_list_is_narrowed_to_what_a_set_uses(signed_in: Client) -> None:
 
 
 def test_the_list_tells_round_history_and_ranking(demo: object, signed_in: Client) -> None:
-    page = signed_in.get("/contexts/").content.decode()
+    page = tight(signed_in.get("/contexts/").content.decode())
     rows = [re.findall(r'<td class="number"[^>]*>([^<]*)</td>', row) for row in page.split("<tr>")[2:]]
     assert rows == [
         ["1", "0", "–"],

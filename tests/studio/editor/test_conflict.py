@@ -13,6 +13,7 @@ from studio.prompts.drafts import CopyReason
 from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, SAVE, TEXTS, fields, make_set, sent
+from tests.studio.markup import tight
 
 CONFLICT = "/prompts/set/conflict/"
 BASE = "one\ntwo\nthree\nfour\nfive\n"
@@ -219,6 +220,6 @@ def test_with_the_jail_stopped_a_save_from_a_stale_tab_stays_in_the_editor(
     assert answer.status_code == 503
     assert "Not saved: another tab wrote to this draft. Both texts are kept." in page
     assert "tab b\n" in page and 'value="from b"' in page
-    assert "Kept beside the draft of another tab</output>" in page
+    assert "Kept beside the draft of another tab</output>" in tight(page)
     assert Draft.objects.get().templates == three("tab a\n")
     assert DraftCopy.objects.get().templates == three("tab b\n")

@@ -11,6 +11,7 @@ from django.test import Client
 from builder.template.variables import VARIABLES
 from studio.models import Draft, PromptSet
 from tests.studio.editing import EDIT, SAVE, TEAM, fields, make_context, make_set
+from tests.studio.markup import tight
 
 
 @pytest.fixture
@@ -62,8 +63,8 @@ def test_completion_is_offered_just_the_variables_of_the_template(
 
 def test_the_address_chooses_template_context_and_round(prompt_set: PromptSet, signed_in: Client) -> None:
     text = page(signed_in, "?kind=evaluator&context=own&round=1")
-    assert 'data-panel="evaluator" aria-labelledby="tab-evaluator">' in text
-    assert '<option value="own" selected>' in text and "Judge:\ntext 1" in text
+    assert 'data-panel="evaluator" aria-labelledby="tab-evaluator">' in tight(text)
+    assert '<option value="own" selected>' in tight(text) and "Judge:\ntext 1" in text
 
 
 def test_the_sets_own_context_comes_first_and_others_are_not_offered(
@@ -134,7 +135,7 @@ def test_errors_of_the_other_templates_are_told_on_opening(prompt_set: PromptSet
     sent = fields(judgment_user_prompt="x\n{{ nothing }}\n", evaluator_user_prompt="{{ submission|upper }}\n")
     signed_in.post("/prompts/set/draft/", sent)
     for text in (page(signed_in), signed_in.post("/prompts/set/preview/", sent).content.decode()):
-        listed = text.partition('id="problems"')[2]
+        listed = tight(text.partition('id="problems"')[2])
         assert re.findall(r'class="finding (\w+)" data-line="(\d+)" data-kind="(\w+)"', listed) == [
             ("error", "2", "judgment")
         ]

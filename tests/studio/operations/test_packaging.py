@@ -84,7 +84,7 @@ def test_installed_wheel_carries_everything_and_answers(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         shipped = set(archive.namelist())
     assert {
-        "studio/templates/base.html",
+        "studio/templates/shell/base.html",
         "studio/static/editor.js",
         "studio/static/studio.css",
         "studio/locale/ja/LC_MESSAGES/django.mo",

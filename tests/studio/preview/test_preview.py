@@ -19,6 +19,7 @@ from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
 
@@ -128,9 +129,9 @@ def test_a_plain_preview_says_that_its_text_is_not_stored(prompt_set: PromptSet,
         page = signed_in.post(PREVIEW, fields(team="only shown", revision=int(bool(kept)))).content.decode()
         assert "Changes not stored yet" in page and "Draft with changes" not in page
         assert "Leave without these changes" in page
-        assert len(re.findall(r'data-when="changed" hidden', page)) == 2  # compare and discard
+        assert len(re.findall(r'data-when="changed" hidden', tight(page))) == 2  # compare and discard
     page = signed_in.post(PREVIEW, fields(team="kept", revision=1)).content.decode()
-    assert "Draft with changes" in page and 'data-when="changed" hidden' not in page
+    assert "Draft with changes" in page and 'data-when="changed" hidden' not in tight(page)
     assert "No changes" in signed_in.post(PREVIEW, fields(revision=1)).content.decode()
 
 
@@ -274,7 +275,7 @@ def test_a_plain_tab_button_shows_the_other_template_and_loses_nothing(
 ) -> None:
     page = signed_in.post(PREVIEW, fields(team="typed\n", show="evaluator", context="third")).content.decode()
     assert prompt(page) == "Judge:\nhanded in" and "typed\n</textarea>" in page
-    assert 'id="panel-team" data-panel="team" aria-labelledby="tab-team" hidden' in page
+    assert 'id="panel-team" data-panel="team" aria-labelledby="tab-team" hidden' in tight(page)
 
 
 # --- when the jail does not take it ------------------------------------------------------

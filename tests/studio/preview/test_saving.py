@@ -14,6 +14,7 @@ from studio.preview.saving import shortcomings
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, SAVE, TEAM, TEXTS, fields, make_context, make_set, sent
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 
 SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
 
@@ -78,7 +79,7 @@ def test_a_text_with_errors_is_refused_with_line_and_suggestion(
 def test_the_page_turns_to_the_template_that_has_the_error(prompt_set: PromptSet, signed_in: Client) -> None:
     texts = replace(TEXTS, judgment_user_prompt="a\n{{ nothing }}\n")
     page = signed_in.post(SAVE, fields(texts, message="m", kind="team")).content.decode()
-    assert 'data-panel="judgment" aria-labelledby="tab-judgment">' in page
+    assert 'data-panel="judgment" aria-labelledby="tab-judgment">' in tight(page)
     assert "Judgment · Line 2" in " ".join(page.split())
 
 

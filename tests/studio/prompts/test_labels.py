@@ -11,6 +11,7 @@ from studio.models import Label, LabelMove, PromptSet, PromptVersion, Workspace
 from studio.prompts.labels import LabelInUse
 from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 
 
 def two_versions(person: User) -> list[PromptVersion]:
@@ -80,7 +81,7 @@ def test_a_move_from_the_page_shows_as_a_badge(person: User, signed_in: Client) 
     recorded = LabelMove.objects.get()
     assert (recorded.name, recorded.note, recorded.moved_by) == ("production", "first run", person)
     for page in ("/prompts/", "/prompts/set/"):
-        text = signed_in.get(page).content.decode()
+        text = tight(signed_in.get(page).content.decode())
         assert 'href="/prompts/set/versions/1/" title="production points at version 1"' in text
 
 

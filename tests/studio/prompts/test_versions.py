@@ -13,6 +13,7 @@ from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_set, sent
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 
 RESTORE = "/prompts/set/versions/1/restore/"
 
@@ -35,7 +36,7 @@ def test_restoring_makes_a_new_version_with_the_old_text(prompt_set: PromptSet, 
     assert (made.number, made.templates, made.parent and made.parent.number) == (3, TEXTS, 2)
     assert (made.origin, made.origin_note, made.message) == (Origin.RESTORED, "v1", "順位表を戻す")
     assert [version.number for version in prompt_set.versions.all()] == [3, 2, 1]
-    assert "Restored · v1" in page
+    assert "Restored · v1" in tight(page)
 
 
 def test_a_restore_without_a_message_has_one(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -11,6 +11,7 @@ from django.urls import reverse
 from studio.models import PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.models import Found
 from studio.results.origins import Differing, brief_origins, round_origin, run_origin
+from tests.studio.markup import tight
 from tests.studio.traced_runs import TracedRuns, examine, make_traced_runs, register
 
 
@@ -80,7 +81,7 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
         "edited by hand",
         "of no known",
     ):
-        assert told in page
+        assert told in tight(page)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def test_a_round_shows_score_metrics_judgment_submission_and_prompt(demo: Path, 
         assert metric.name in page and metric.comment in page
     assert second.reasoning is not None and html.escape(second.reasoning) in page
     sent = store.delivered(run.execution_id, "team-001", 2).text
-    shown = re.search(r'<code id="prompt-text">(.*?)</code>', page, re.DOTALL)
+    shown = re.search(r'<code\s+id="prompt-text">(.*?)</code>', page, re.DOTALL)
     assert shown and html.unescape(shown[1]) == sent
     assert f"{len(sent)} characters" in page and "token" in page
     for number, rel in ((1, "prev"), (3, "next")):
@@ -55,7 +55,7 @@ def test_what_a_model_wrote_is_shown_and_does_nothing(odd_one: Workspace, signed
             assert active not in page
         assert "正確さ" in page and "−3.25" in page and "87 %" in page
     assert "<strong>内容</strong>" in formatted
-    written = re.search(r'<code id="submission-text">(.*?)</code>', raw, re.DOTALL)
+    written = re.search(r'<code\s+id="submission-text">(.*?)</code>', raw, re.DOTALL)
     assert written and html.unescape(written[1].replace("&#13;", "\r")) == odd.SUBMISSION
     answer = signed_in.get(f"{url}submission.md")
     assert answer.content.decode() == odd.SUBMISSION

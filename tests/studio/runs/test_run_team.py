@@ -13,6 +13,7 @@ from studio.runs.round_page import SHOWN_CHARACTERS
 from studio.workspaces.stores import store_of
 from tests.studio import odd_workspace as odd
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +40,7 @@ def test_each_round_shows_score_metrics_judgment_and_submission(demo: Path, sign
     url = reverse("run-team", args=["research", run.execution_id, "team-002"])
     page = text(signed_in, url)
     for record in records:
-        assert f"Round {record.round_number}</h3>" in page and f"{record.score:.2f}" in page
+        assert f"Round {record.round_number}</h3>" in tight(page) and f"{record.score:.2f}" in page
         assert (
             reverse("run-round", args=["research", run.execution_id, "team-002", record.round_number]) in page
         )

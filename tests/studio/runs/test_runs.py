@@ -19,6 +19,7 @@ from builder.simulation import TASKS, Run, simulate
 from studio.models import Workspace
 from studio.runs import views
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 
 HTMX = {"HX-Request": "true"}
 
@@ -58,12 +59,14 @@ def test_many_workspaces_are_read_as_somebody_scrolls_to_them(
 ) -> None:
     monkeypatch.setattr(views, "SECTIONS_AT_ONCE", 2)
     Workspace.objects.create(slug="third", name="Third", path=str(tmp_path), created_at=NOW)
-    page = text(signed_in, "/runs/?q=%E9%A0%86")
+    page = tight(text(signed_in, "/runs/?q=%E9%A0%86"))
     assert 'hx-get="/workspaces/third/runs/?q=%E9%A0%86" hx-trigger="revealed"' in page
     assert '<a href="/workspaces/third/runs/?q=%E9%A0%86">Show its runs</a>' in page
     number = Workspace.objects.get(slug="briefing").pk
     part = text(signed_in, "/workspaces/briefing/runs/", **HTMX | {"HX-Target": f"section-{number}"})
-    assert part.startswith(f'<section id="section-{number}"') and rows(part) == views.RUNS_PER_SECTION
+    assert (
+        part.lstrip().startswith(f'<section id="section-{number}"') and rows(part) == views.RUNS_PER_SECTION
+    )
 
 
 def test_search_finds_two_japanese_characters_and_says_where_nothing_matches(

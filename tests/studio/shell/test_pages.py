@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 
 from studio.shell.layout import sections, shortcuts
+from tests.studio.markup import tight
 
 
 def test_the_start_page_leads_to_the_prompts(signed_in: Client) -> None:
@@ -19,7 +20,7 @@ def test_the_page_of_shortcuts_lists_every_key(signed_in: Client) -> None:
 
 def test_every_section_can_be_reached_by_keys_and_marks_itself(signed_in: Client) -> None:
     for section in sections():
-        page = signed_in.get(section.url).content.decode()
+        page = tight(signed_in.get(section.url).content.decode())
         assert f'href="{section.url}" data-keys="{section.keys}" aria-current="page"' in page
         assert page.count('aria-current="page"') == 1
 

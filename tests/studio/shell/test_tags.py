@@ -32,14 +32,14 @@ def test_a_moment_is_told_in_its_largest_unit(ago: timedelta, english: str, japa
 
 
 def test_the_exact_time_is_in_the_title() -> None:
-    text = Template("{% load studio %}{% when moment %}").render(Context({"moment": NOW}))
+    text = Template("{% load shell %}{% when moment %}").render(Context({"moment": NOW}))
     assert text.startswith(
         '<time datetime="2026-05-01T09:30:00+00:00" title="May 1, 2026, 9:30 a.m. UTC" data-relative>'
     )
 
 
 def test_no_moment_is_a_dash() -> None:
-    assert Template("{% load studio %}{% when moment %}").render(Context({"moment": None})) == "–"
+    assert Template("{% load shell %}{% when moment %}").render(Context({"moment": None})) == "–"
 
 
 def test_words_between_backticks_are_code() -> None:

@@ -19,6 +19,7 @@ from studio.results.replay.round_rebuilding import known_templates
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.state import PromptFileState, state_of
 from tests.studio.clock import NOW
+from tests.studio.markup import tight
 from tests.studio.system.system_sets import make_system_set, text
 from tests.studio.workspaces.exports.confirming import make_set, make_workspace, prompt_file
 
@@ -115,7 +116,7 @@ def test_an_edit_is_shown_and_not_overwritten_unless_somebody_says_so(
     refused = confirm(signed_in)
     assert file_in(workspace).read_text() == edit
     assert "Nothing is chosen" in refused.content.decode()
-    overwrite = page.split('name="overwrite" value="')[1].split('"')[0]
+    overwrite = tight(page).split('name="overwrite" value="')[1].split('"')[0]
     confirm(signed_in, overwrite=overwrite)
     assert file_in(workspace).read_text() == NEW
     kept = system_set.versions.get(number=3)

@@ -18,6 +18,7 @@ from studio.system.builds import LONGEST_KEPT, MOST_KEPT, build_before, keep
 from studio.system.comparison_page import cache_minimums
 from tests.studio.clock import NOW
 from tests.studio.editing import make_set
+from tests.studio.markup import tight
 
 SKILL = "---\nname: pdf\ndescription: Fill forms\n---\n" + "Fill in each field, one by one. " * 100
 URL = "/workspaces/mine/system/"
@@ -190,7 +191,7 @@ def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, w
     page(signed_in)
     put(workspace.folder, "HEARTBEAT.md", "This is something else: 別.\n")
     shown = page(signed_in, "compare/")
-    assert '<dd id="reaches">USER.md</dd>' in shown
+    assert '<dd id="reaches">USER.md</dd>' in tight(shown)
     assert "The first difference: Project Context" in shown
     old = SystemBuild.objects.get(mode="full")
     common, found, _ = old.prompt.text.partition("## HEARTBEAT.md\n\nThis is ")
@@ -242,8 +243,8 @@ def test_the_page_leads_to_where_the_settings_are_written(
     PromptSet.objects.update(holds=FileKind.SYSTEM, name="Agents <b>")
     written = PromptSet.objects.get()
     link = f'<a href="{written.get_absolute_url()}">Agents <b></a>'
-    assert f"Settings are written and versioned in: {link}" in page(signed_in)
+    assert f"Settings are written and versioned in: {link}" in tight(page(signed_in))
     version = written.versions.get()
     label = Label.objects.create(prompt_set=written, name="live", version=version, moved_at=NOW)
     Workspace.objects.update(system_label=label)
-    assert f"The settings follow {link}" in page(signed_in)
+    assert f"The settings follow {link}" in tight(page(signed_in))

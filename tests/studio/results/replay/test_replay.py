@@ -19,6 +19,7 @@ from studio.prompts.texts import Templates
 from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 from tests.studio.traced_runs import DATED, SHIPPED, TASK, TracedRuns, examine, make_traced_runs, register
 
 
@@ -86,7 +87,7 @@ def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     write_draft(person, SHIPPED.team_user_prompt.replace("Do:", "Do <b>now</b>:"))
     round_page = read(signed_in, reverse("run-round", args=["ws", run, "team-001", 2]))
     assert f"{one(run)}?version=set/draft" in round_page
-    page = read(signed_in, one(run))
+    page = tight(read(signed_in, one(run)))
     assert "Another prompt than was sent" in page and "&lt;b&gt;now&lt;/b&gt;" in page
     assert '<th scope="col">Really sent</th>' in page and '<th scope="col">Your draft</th>' in page
     assert TASK in page and '<tr class="changed" id="team-1"' in page
@@ -143,7 +144,7 @@ def test_a_whole_run_is_a_table_and_a_file(
     run = traced.ids["shipped"]
     page = read(signed_in, whole(run, "?version=set/draft"))
     assert "2 of 4 prompts are the same" in page and "2 changed" in page
-    assert '<span class="added">+1</span> <span class="removed">−1</span>' in page
+    assert '<span class="added">+1</span> <span class="removed">−1</span>' in tight(page)
     assert f"{one(run, 2)}?version=set/draft" in page
     answer = signed_in.get(whole(run, "?version=set/draft&format=csv&table=replay"))
     rows = list(csv.reader(io.StringIO(answer.getvalue().decode("utf-8-sig"))))
@@ -193,7 +194,7 @@ def test_another_set_is_chosen_with_its_own_newest_version(
 ) -> None:
     other = PromptSet.objects.create(slug="other", name="Other", created_at=NOW, changed_at=NOW)
     other.save_version(DATED, base=0, message="m", author=person, at=NOW)
-    page = read(signed_in, one(traced.ids["shipped"], query="?was=set&set=other&version=4"))
+    page = tight(read(signed_in, one(traced.ids["shipped"], query="?was=set&set=other&version=4")))
     assert '<option value="other" selected>' in page and '<option value="1" selected>v1 m</option>' in page
     assert "was=" not in "".join(re.findall(r'<a class="tag" href="([^"]*)"', page))
 

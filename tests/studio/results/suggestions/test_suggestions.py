@@ -22,6 +22,7 @@ from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.editing import fields, make_context, make_set
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 
 BEGUN = datetime(2026, 4, 1, 9, tzinfo=UTC)
 PAGE = "/prompts/set/suggestions/"
@@ -219,7 +220,7 @@ def test_a_gap_is_said_with_its_figures(language: str) -> None:
 
 
 def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt_set: PromptSet) -> None:
-    page = text_of(signed_in)
+    page = tight(text_of(signed_in))
     assert re.findall(r'<li value="(\d+)">.*?<code>(.*?)</code>', page) == [
         ("3", "late &lt;1&gt;"),
         ("5", "later"),

@@ -14,6 +14,7 @@ from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspaces.exports.models import hash_of
 from tests.studio.clock import NOW
 from tests.studio.jail import UseJail
+from tests.studio.markup import tight
 from tests.studio.workspaces.exports.confirming import (
     file_of,
     make_set,
@@ -71,7 +72,7 @@ def page_of(client: Client, address: str = PLAN, status: int = 200) -> str:
 def test_the_plan_shows_the_followers_of_the_usual_label(
     signed_in: Client, mine: Workspace, other: Workspace
 ) -> None:
-    page = page_of(signed_in)
+    page = tight(page_of(signed_in))
     assert '<option value="production" selected>production → v2</option>' in page
     assert 'value="mine" checked' in page and 'value="other" checked' not in page
     assert "<del>one</del>" in page and "<ins>two</ins>" in page
@@ -87,7 +88,7 @@ def test_the_plan_of_chosen_workspaces(signed_in: Client, mine: Workspace, other
     assert "New file" in page and "No file yet" in page
     assert hidden(page)["target"] == ["other:"]
     assert "Tick a workspace above" in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
-    assert 'value="v3" selected' in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
+    assert 'value="v3" selected' in tight(page_of(signed_in, f"{PLAN}?source=v3&chosen=on"))
 
 
 @pytest.mark.parametrize(
