@@ -138,6 +138,7 @@ def stranger(context: BrowserContext) -> Page:
 
 @pytest.fixture
 def page(stranger: Page) -> Page:
-    """A page of somebody who followed a sign-in link."""
-    stranger.goto(reverse("signin-link", args=[issue_link_token()]))
+    """An empty page of somebody who followed a sign-in link; the page behind the link is not loaded."""
+    link = reverse("signin-link", args=[issue_link_token()])
+    assert stranger.request.get(link, max_redirects=0).status == 302
     return stranger
