@@ -19,6 +19,8 @@ from studio.settings import DATABASES, STUDIO_DATA  # noqa: E402
 
 # Every test has a folder of its own below this one.
 STUDIO_WORKSPACE_ROOTS = (Path(tempfile.gettempdir()),)
+# Otherwise each of Django's test clients looks at all static files anew.
+WHITENOISE_AUTOREFRESH = True
 # A busy machine must not change what a page shows.
 STUDIO_COPY_PATIENCE = 60.0
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

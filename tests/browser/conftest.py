@@ -5,13 +5,16 @@ import tests.with_django  # noqa: F401
 # isort: split
 
 import os
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.core.management import call_command
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -26,6 +29,7 @@ from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
 from studio.operations.demo import load_demo
+from studio.operations.demo.workspaces import WORKSPACES, make_workspace
 from studio.prompts.language_models import add_missing
 from studio.shell.signin import issue_link_token
 from tests.browser.patience import PATIENCE
@@ -92,10 +96,23 @@ def traffic() -> Traffic:
     return Traffic()
 
 
+@pytest.fixture(scope="session")
+def demo_workspaces(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the demo's workspaces, which take long to make; nobody writes to it."""
+    folder = tmp_path_factory.mktemp("demo-original")
+    for demo in WORKSPACES:
+        make_workspace(demo, folder / "demo" / demo.slug, timezone.now())
+    return folder
+
+
 @pytest.fixture(scope="module")
-def server(db: None, traffic: Traffic, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a studio with the demo, for the tests of a module."""
-    load_demo(tmp_path_factory.getbasetemp() / "browser-demo")
+def server(
+    db: None, traffic: Traffic, demo_workspaces: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    """The address of a studio with the demo, for the tests of a module; its files are theirs alone."""
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copytree(demo_workspaces, folder, dirs_exist_ok=True)
+    load_demo(folder)
     add_missing()  # what a new studio has, and the module before took away
     live = LiveServer("127.0.0.1")
     yield live.url
@@ -138,6 +155,7 @@ def stranger(context: BrowserContext) -> Page:
 
 @pytest.fixture
 def page(stranger: Page) -> Page:
-    """A page of somebody who followed a sign-in link."""
-    stranger.goto(reverse("signin-link", args=[issue_link_token()]))
+    """An empty page of somebody who followed a sign-in link; the page behind the link is not loaded."""
+    link = reverse("signin-link", args=[issue_link_token()])
+    assert stranger.request.get(link, max_redirects=0).status == 302
     return stranger

@@ -41,6 +41,7 @@ def newest() -> str:
 def test_first_minute_change_a_word_see_it_move_save_and_find_it_in_the_history(
     page: Page, server: str
 ) -> None:
+    page.goto("/prompts/")
     number = PromptSet.objects.get(slug=SLUG).revision
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="Edit", exact=True).click()

@@ -6,6 +6,7 @@ from tests.browser.readiness import press
 
 
 def test_the_first_tab_skips_to_the_content(page: Page) -> None:
+    page.goto("/prompts/")
     press(page, "Tab")
     skip = page.get_by_role("link", name="Skip to the content")
     expect(skip).to_be_focused()
@@ -15,17 +16,20 @@ def test_the_first_tab_skips_to_the_content(page: Page) -> None:
 
 
 def test_two_keys_go_to_each_section(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     for keys, path in {"gc": "/contexts/", "gw": "/workspaces/", "gr": "/runs/", "gp": "/prompts/"}.items():
         press(page, *keys)
         expect(page).to_have_url(server + path)
 
 
 def test_a_question_mark_shows_the_shortcuts(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     press(page, "?")
     expect(page).to_have_url(f"{server}/shortcuts/")
 
 
 def test_a_slash_searches_and_keys_typed_there_are_text(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     press(page, "/")
     expect(page.get_by_role("searchbox")).to_be_focused()
     page.keyboard.type("g c?")
@@ -34,6 +38,7 @@ def test_a_slash_searches_and_keys_typed_there_are_text(page: Page, server: str)
 
 
 def test_rows_are_walked_and_opened(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     links = page.locator(".row-link")
     press(page, "j")
     expect(links.nth(0)).to_be_focused()
@@ -58,6 +63,7 @@ def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
 
 
 def test_escape_closes_the_menu_and_gives_the_focus_back(page: Page) -> None:
+    page.goto("/prompts/")
     summary = page.locator("summary", has_text="operator")
     summary.focus()
     press(page, "Enter")

@@ -9,6 +9,7 @@ from tests.browser.conftest import Watch
 
 
 def test_typing_narrows_the_list_and_the_address_can_be_shared(page: Page) -> None:
+    page.goto("/prompts/")
     page.get_by_role("searchbox").fill("brief")
     expect(page.get_by_role("row")).to_have_count(2)
     expect(page).to_have_url(re.compile(r"\?q=brief$"))
@@ -19,6 +20,7 @@ def test_typing_narrows_the_list_and_the_address_can_be_shared(page: Page) -> No
 
 
 def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="順位表を見せ").click()
     expect(page).to_have_url(f"{server}/prompts/research-team/versions/4/")
@@ -62,6 +64,7 @@ def test_an_error_page_keeps_the_navigation(page: Page, watch: Watch, server: st
 
 
 def test_a_search_that_is_refused_says_why_in_place(page: Page, watch: Watch) -> None:
+    page.goto("/prompts/")
     watch.expect(400)
     box = page.get_by_role("searchbox")
     box.evaluate("box => box.removeAttribute('maxlength')")
@@ -70,6 +73,7 @@ def test_a_search_that_is_refused_says_why_in_place(page: Page, watch: Watch) ->
 
 
 def test_a_session_that_ended_leads_to_sign_in_from_within_a_page(page: Page) -> None:
+    page.goto("/prompts/")
     page.context.clear_cookies(name="studio-session")
     page.get_by_role("searchbox").fill("x")
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")

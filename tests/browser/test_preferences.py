@@ -8,6 +8,7 @@ WHITE = "rgb(255, 255, 255)"
 
 
 def test_the_language_switches_and_stays(page: Page) -> None:
+    page.goto("/prompts/")
     page.get_by_role("button", name="日本語").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("プロンプト")
     page.goto("/workspaces/")
@@ -17,6 +18,7 @@ def test_the_language_switches_and_stays(page: Page) -> None:
 
 
 def test_the_theme_switches_without_a_reload_and_stays(page: Page) -> None:
+    page.goto("/prompts/")
     page.evaluate("window.sameDocument = true")
     with page.expect_response("**/theme/"):
         page.get_by_role("button", name="Dark").click()
@@ -30,11 +32,13 @@ def test_the_theme_switches_without_a_reload_and_stays(page: Page) -> None:
 
 @pytest.mark.parametrize(("scheme", "colour"), [("light", WHITE), ("dark", DARK_PAPER)])
 def test_without_a_choice_the_system_decides(page: Page, scheme: str, colour: str) -> None:
+    page.goto("/prompts/")
     page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     expect(page.get_by_role("main")).to_have_css("background-color", colour)
 
 
 def test_a_chosen_theme_wins_over_the_system(page: Page) -> None:
+    page.goto("/prompts/")
     page.emulate_media(color_scheme="dark")
     with page.expect_response("**/theme/"):
         page.get_by_role("button", name="Light").click()

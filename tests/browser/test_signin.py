@@ -34,6 +34,7 @@ def test_a_wrong_password_is_told_and_the_right_one_leads(stranger: Page, server
 
 
 def test_signing_out_closes_the_door(page: Page, server: str) -> None:
+    page.goto("/prompts/")
     page.get_by_text("operator").click()
     page.get_by_role("button", name="Sign out").click()
     expect(page).to_have_url(f"{server}/signin/")

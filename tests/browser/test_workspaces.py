@@ -82,6 +82,7 @@ def test_ship_it_a_moved_label_reaches_both_workspaces_and_a_hand_edit_is_adopte
 
 
 def test_first_minute_change_a_word_save_compare_export_and_see_the_receipt(page: Page) -> None:
+    page.goto("/prompts/")
     number = newest().number
     page.get_by_role("link", name="調査チーム").click()
     page.get_by_role("link", name="Edit", exact=True).click()

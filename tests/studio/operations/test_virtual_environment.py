@@ -98,7 +98,10 @@ def test_bare_python_gets_a_complete_environment_even_after_a_kill(checkout: Pat
     for line in setup.stderr:
         if "pinned packages" in line:
             break
-    time.sleep(1)  # into the middle of the installation
+    packages = checkout / ".venv" / "lib"
+    while not any(packages.glob("python*/site-packages/django")):  # into the middle of the installation
+        assert setup.poll() is None
+        time.sleep(0.01)
     setup.send_signal(signal.SIGKILL)
     setup.wait()
     assert not (checkout / ".venv" / "studio.json").exists()
