@@ -190,7 +190,7 @@ def cell_words(cell: MatrixCell) -> str:
         added = ngettext("%(n)d line added", "%(n)d lines added", cell.added) % {"n": cell.added}
         removed = ngettext("%(n)d line removed", "%(n)d lines removed", cell.removed) % {"n": cell.removed}
         parts += [added, removed]
-    parts.append(ngettext("%(n)s token", "%(n)s tokens", abs(more)) % {"n": signed(more)})
+    parts.append(ngettext("%(n)s token", "%(n)s tokens", abs(more)) % {"n": signed_count(more)})
     return _(", ").join(parts)
 
 

@@ -97,7 +97,8 @@ class FileContent(FileReport):
         said = f"{wrong.text(language)} {wrong.advice(language)}".strip()
         if self.broken is None:
             return said
-        return f"{_('Line %(line)d') % {'line': self.broken.line}}: {said}"
+        where = _("Line %(line)d") % {"line": self.broken.line}
+        return f"{where}: {said}"
 
 
 class NoFile(Exception):
