@@ -159,6 +159,6 @@ def test_versions_and_comparisons_tell_what_changed(editor: EditorPage) -> None:
     assert findings(page) == []
     page.goto(f"/prompts/{SLUG}/compare/1...5?rendered=on&context=round-5-first&round=2")
     team = page.locator("#prefixes tr[data-kind=team]")
-    expect(team).to_contain_text(re.compile(r"[\d,]+ → [\d,]+ bytes \([+−][\d,]+\)"))
+    expect(team).to_contain_text(re.compile(r"[\d,]+\s+→\s+[\d,]+\s+bytes\s+\([+−][\d,]+\)"))
     expect(page.locator("#prefixes")).to_contain_text("round 2")
     assert findings(page) == []
