@@ -10,6 +10,7 @@ COLUMNS = 120
 
 TEMPLATES = {path.relative_to(FOLDER).as_posix(): path.read_text("utf-8") for path in FOLDER.rglob("*.html")}
 INCLUDES = re.compile(r"""{% include ["']([^"']+)["']""")
+NAMED = re.compile(r"""{% (?:include|extends) ["']([^"']+)["']""")
 IN_PYTHON = re.compile(r"""["']([\w/]+\.html)["']""")
 
 
@@ -45,6 +46,11 @@ def test_a_partial_is_used_twice_or_rendered_by_itself() -> None:
     assert len(partials) > 50
     once = sorted(name for name in partials - rendered if included[name] < 2)
     assert not once, f"Used in one place only, so they belong there: {once}"
+
+
+def test_every_template_that_is_named_is_there() -> None:
+    named = {name for text in TEMPLATES.values() for name in NAMED.findall(text)}
+    assert len(named) > 50 and named <= set(TEMPLATES)
 
 
 def test_breadcrumbs_are_made_by_the_layout() -> None:
