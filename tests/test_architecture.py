@@ -234,6 +234,11 @@ def test_only_what_runs_the_studio_knows_operations() -> None:
     assert {importer for importer in outside if not importer.startswith("studio.management.")} == set()
 
 
+def test_no_module_is_longer_than_350_lines() -> None:
+    long = [path for path in OURS if len(path.read_text(encoding="utf-8").splitlines()) > 350]
+    assert [str(path.relative_to(ROOT)) for path in long if "migrations" not in path.parts] == []
+
+
 def test_every_module_is_named_by_its_subject() -> None:
     found = [
         str(path.relative_to(ROOT))
