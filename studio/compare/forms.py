@@ -32,12 +32,12 @@ class OpenedField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: Any) -> list[Opened]:
-        found = [_STRETCH.fullmatch(str(each)) for each in value or ()]
-        if len(found) > _MOST_OPENED or not all(found):
+        spans = [_STRETCH.fullmatch(str(each)) for each in value or ()]
+        if len(spans) > _MOST_OPENED or not all(spans):
             raise ValidationError(_("There are no such rows."))
         return [
             Opened(kind, range(int(each[2]), int(each[3])))
-            for each in found
+            for each in spans
             for kind in TEXT_KINDS
             if each and kind == each[1]
         ]
@@ -106,8 +106,8 @@ class PickedField(forms.Field):
             raise ValidationError(_("These are too many versions."))
         spans, labels = [], []
         for word in words:
-            if found := _SPAN.fullmatch(word):
-                ends = sorted((int(found[1]), int(found[2] or found[1])))
+            if span := _SPAN.fullmatch(word):
+                ends = sorted((int(span[1]), int(span[2] or span[1])))
                 spans.append(range(ends[0], ends[1] + 1))
             elif _WORD.fullmatch(word):
                 labels.append(word)
@@ -131,9 +131,9 @@ class BaselineField(forms.CharField):
         name = super().clean(value)
         if not name:
             return None
-        found = _SPAN.fullmatch(name)
-        if found and not found[2]:
-            return int(found[1])
+        span = _SPAN.fullmatch(name)
+        if span and not span[2]:
+            return int(span[1])
         if not _WORD.fullmatch(name):
             raise ValidationError(_("Write a version such as v5, a label or draft."))
         return str(name)

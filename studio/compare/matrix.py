@@ -174,10 +174,10 @@ class Table:
 
     def known(self, text: str) -> tuple[Group, ...] | None:
         """A row that was worked out before; None where any of it was not."""
-        found = [_cells.get(self._key(text, column)) for column in self.columns]
+        known = [_cells.get(self._key(text, column)) for column in self.columns]
         return (
-            tuple(Group(column, cells) for column, cells in zip(self.columns, found, strict=True) if cells)
-            if all(found)
+            tuple(Group(column, cells) for column, cells in zip(self.columns, known, strict=True) if cells)
+            if all(known)
             else None
         )
 

@@ -89,15 +89,15 @@ class MatrixPage:
 
     @cached_property
     def draft(self) -> VersionOrDraft | None:
-        found = Draft.objects.unsaved(self.prompt_set, self.person)
-        return VersionOrDraft(found) if found else None
+        draft = Draft.objects.unsaved(self.prompt_set, self.person)
+        return VersionOrDraft(draft) if draft else None
 
     @cached_property
     def labels(self) -> dict[str, PromptVersion]:
-        found = self.prompt_set.labels.select_related("version").defer(
+        labels = self.prompt_set.labels.select_related("version").defer(
             *(f"version__{field_name(kind)}" for kind in ("team", "evaluator", "judgment"))
         )
-        return {label.name: label.version for label in found}
+        return {label.name: label.version for label in labels}
 
     # --- which versions ------------------------------------------------------------------
 
@@ -141,17 +141,19 @@ class MatrixPage:
     def _found(self) -> list[PromptVersion]:
         """The versions of the table, the newest first; one more than shown tells that there are more."""
         picked: Picked = self.clean["versions"]
-        wanted = Q(number__in=[each.number for name, each in self.labels.items() if name in picked.labels])
+        wanted = Q(
+            number__in=[version.number for name, version in self.labels.items() if name in picked.labels]
+        )
         if picked:
             for span in picked.spans:
                 wanted |= Q(number__gte=span.start, number__lt=span.stop)
         else:
             wanted |= Q(number__gt=self.prompt_set.revision - NEWEST)
-            wanted |= Q(number__in=[each.number for each in self.labels.values()])
-        found = self._versions.filter(wanted)
+            wanted |= Q(number__in=[version.number for version in self.labels.values()])
+        versions = self._versions.filter(wanted)
         if (baseline := self.baseline.version) is not None:
-            found = found.exclude(number=baseline.number)
-        return list(found[: MOST_VERSIONS + 1])
+            versions = versions.exclude(number=baseline.number)
+        return list(versions[: MOST_VERSIONS + 1])
 
     @property
     def is_cut(self) -> bool:
@@ -170,18 +172,18 @@ class MatrixPage:
     def sides(self) -> list[VersionOrDraft]:
         """The rows below the baseline: the draft, then the newest first."""
         picked: Picked = self.clean["versions"]
-        found = [VersionOrDraft(version) for version in self._found[:MOST_VERSIONS]]
+        sides = [VersionOrDraft(version) for version in self._found[:MOST_VERSIONS]]
         if self.draft and (picked.draft or not picked) and self.baseline.version:
-            found.insert(0, self.draft)
-        return found
+            sides.insert(0, self.draft)
+        return sides
 
     @cached_property
     def offered(self) -> list[PromptVersion]:
         """Versions to choose from: the newest, the labelled and those of the table."""
         numbers = [each.number for each in (*self.labels.values(), *self._found[:MOST_VERSIONS])]
         wanted = Q(number__gt=self.prompt_set.revision - OFFERED) | Q(number__in=numbers)
-        found = self.prompt_set.versions.filter(wanted).only("number", "message", "prompt_set")
-        return list(found.prefetch_related("labels"))
+        versions = self.prompt_set.versions.filter(wanted).only("number", "message", "prompt_set")
+        return list(versions.prefetch_related("labels"))
 
     @property
     def shown(self) -> set[int]:
@@ -254,8 +256,8 @@ class MatrixPage:
     @cached_property
     def rows(self) -> list[Row]:
         """The baseline and the versions, with the cells that are known from before."""
-        found = [self._row(side) for side in (self.baseline, *self.sides)]
-        return [_with(row, self.table.known(row.text)) for row in found]
+        rows = [self._row(side) for side in (self.baseline, *self.sides)]
+        return [_with(row, self.table.known(row.text)) for row in rows]
 
     def worked_out(self, row: Row) -> Row:
         """The row with its cells, or why it has none."""
@@ -280,12 +282,12 @@ class MatrixPage:
     def some_rows(self, after: int) -> list[Row]:
         """Rows for a page without scripts: the baseline, and as many as there is time for."""
         until = time.monotonic() + PLAIN_SECONDS
-        found = [self.worked_out(self.rows[0])]
+        rows = [self.worked_out(self.rows[0])]
         for row in self.rows[1 + after : 1 + after + PLAIN_ROWS]:
-            if len(found) > 1 and time.monotonic() > until:
+            if len(rows) > 1 and time.monotonic() > until:
                 break
-            found.append(self.worked_out(row))
-        return found
+            rows.append(self.worked_out(row))
+        return rows
 
     def compare_url(self, row: Row, group: Group, cell: MatrixCell) -> str:
         """The rendered comparison that the cell is about."""

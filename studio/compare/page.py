@@ -96,14 +96,14 @@ class ComparePage:
     def panels(self) -> list[Panel]:
         """The texts; where the jail is off, as they are written."""
         rendered = {diff.kind: diff for diff in self.prompts.diffs} if self.prompts else {}
-        found: list[Panel] = []
+        panels: list[Panel] = []
         for kind in self.prompt_set.kinds:
             if kind in rendered:
-                found.append(Panel(prompt=rendered[kind]))
+                panels.append(Panel(prompt=rendered[kind]))
                 continue
-            before = sum(panel.shown.text.changes for panel in found if panel.shown.text)
-            found.append(Panel(self._template(kind, before)))
-        return found
+            before = sum(panel.shown.text.changes for panel in panels if panel.shown.text)
+            panels.append(Panel(self._template(kind, before)))
+        return panels
 
     @property
     def changes(self) -> int:

@@ -78,13 +78,13 @@ def sides(
     """Both sides; a 404 that says which one there is not."""
     wanted = {name for name in (old, new) if name != "draft"}
     versions = prompt_set.versions.filter(number__in=wanted).select_related("author")
-    found: dict[SideName, VersionOrDraft] = {version.number: VersionOrDraft(version) for version in versions}
+    sides: dict[SideName, VersionOrDraft] = {version.number: VersionOrDraft(version) for version in versions}
     if "draft" in (old, new) and (draft := Draft.objects.unsaved(prompt_set, person)):
-        found["draft"] = VersionOrDraft(draft)
+        sides["draft"] = VersionOrDraft(draft)
     for name in (old, new):
-        if name not in found:
+        if name not in sides:
             raise _missing(prompt_set, name)
-    return found[old], found[new]
+    return sides[old], sides[new]
 
 
 def _missing(prompt_set: PromptSet, name: SideName) -> RequestRefused:
@@ -209,8 +209,8 @@ class TextDiff:
         """What stands in place of those rows once a person asks for them."""
         if self.diff is None:
             return []
-        found = stretches(self.diff, [*self.opened, rows], unfold=self.unfold)
-        return [each for each in found if rows.start <= each.start < rows.stop]
+        parts = stretches(self.diff, [*self.opened, rows], unfold=self.unfold)
+        return [each for each in parts if rows.start <= each.start < rows.stop]
 
     @property
     def reason(self) -> str:

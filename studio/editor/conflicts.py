@@ -79,12 +79,12 @@ class TemplateConflict:
 
     @property
     def disputes(self) -> list[Dispute]:
-        found: list[Dispute] = []
+        disputes: list[Dispute] = []
         number = 0
         for region in self.three_way.regions if self.three_way else ():
             number += region.kind == "conflict"
-            found.append(Dispute(region, f"{self.kind}-{number}" if region.kind == "conflict" else ""))
-        return found
+            disputes.append(Dispute(region, f"{self.kind}-{number}" if region.kind == "conflict" else ""))
+        return disputes
 
     def taken(self, take: Take, choices: Mapping[str, Choice]) -> str:
         """The text that the person chose."""

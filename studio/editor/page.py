@@ -121,11 +121,11 @@ class EditorPage:
     def elsewhere_json(self) -> str:
         """For the gutters of the editors that are not shown: the problems of each template."""
         shown = self.preview.kind if self.preview else self.kind
-        found: dict[TextKind, list[dict[str, Any]]] = {}
-        for each in self.all_findings:
-            if each.kind is not None and each.kind != shown:
-                found.setdefault(each.kind, []).append(each.as_json)
-        return json.dumps(found, ensure_ascii=False)
+        problems: dict[TextKind, list[dict[str, Any]]] = {}
+        for finding in self.all_findings:
+            if finding.kind is not None and finding.kind != shown:
+                problems.setdefault(finding.kind, []).append(finding.as_json)
+        return json.dumps(problems, ensure_ascii=False)
 
 
 def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> EditorPage:
@@ -187,25 +187,25 @@ def not_saved(
     """
     kinds = [finding.kind for finding in findings if finding.kind]
     kind = kinds[0] if kinds and page.kind not in kinds else page.kind
-    found = tuple(finding for finding in findings if finding.kind == kind)
+    of_kind = tuple(finding for finding in findings if finding.kind == kind)
     shown = (
-        SystemPreview(findings=found, refusal=refusal)
+        SystemPreview(findings=of_kind, refusal=refusal)
         if kind == "system"
-        else Preview(page.prompt_set, kind, page.at_round, findings=found, refusal=refusal)
+        else Preview(page.prompt_set, kind, page.at_round, findings=of_kind, refusal=refusal)
     )
     return replace(page, kind=kind, findings=findings, preview=shown)
 
 
 def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     """The context of that address, if it is the set's or shared."""
-    found = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
-    if found is None:
+    context = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    if context is None:
         raise RequestRefused(
             404,
             _("This set has no such sample context any more."),
             _("Take the context out of the address, or choose another one on the page."),
         )
-    return found
+    return context
 
 
 def _page(
@@ -223,7 +223,7 @@ def _page(
         known = known.none()  # a system prompt needs no context
     contexts = list(known.defer("submission", "data"))
     # The set's own before the shared ones.
-    first = min(contexts, key=lambda each: each.prompt_set_id is None, default=None)
+    first = min(contexts, key=lambda context: context.prompt_set_id is None, default=None)
     slug = view.context or (first.slug if first else "")
     chosen = known.filter(slug=slug).first()
     # Deleted while somebody wrote: what they wrote matters more than what they looked at it in.
@@ -253,7 +253,7 @@ def _variables(kind: TextKind) -> str:
     if kind == "system":
         return "[]"
     language = reader_language()
-    found = [
+    variables = [
         {
             "name": variable.name,
             "type": variable.type,
@@ -262,4 +262,4 @@ def _variables(kind: TextKind) -> str:
         }
         for variable in VARIABLES[kind]
     ]
-    return json.dumps(found, ensure_ascii=False)
+    return json.dumps(variables, ensure_ascii=False)

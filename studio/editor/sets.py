@@ -120,9 +120,9 @@ def reason(error: Refused | JailError) -> str:
 
 def template_set(slug: str) -> PromptSet:
     """The set of that address for a page about templates; a 404 says so where it has none."""
-    found: PromptSet = get_object_or_404(PromptSet, slug=slug)
-    require_templates(found)
-    return found
+    prompt_set: PromptSet = get_object_or_404(PromptSet, slug=slug)
+    require_templates(prompt_set)
+    return prompt_set
 
 
 def require_templates(prompt_set: PromptSet) -> None:

@@ -229,12 +229,12 @@ def conflict_page(
 
 def _take(request: HttpRequest, conflict: Conflict) -> None:
     takes = {
-        each.kind: take
-        for each in conflict.templates
+        text.kind: take
+        for text in conflict.templates
         for take in TAKES
-        if request.POST.get(each.kind) == take
+        if request.POST.get(text.kind) == take
     }
-    fields = [dispute.field for each in conflict.templates for dispute in each.disputes if dispute.field]
+    fields = [dispute.field for text in conflict.templates for dispute in text.disputes if dispute.field]
     choices = {field: choice for field in fields for choice in CHOICES if request.POST.get(field) == choice}
     draft, copy = conflict.draft, conflict.copy
     message = draft.message or (copy.message if copy else "")

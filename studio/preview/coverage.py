@@ -61,11 +61,11 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     values = _values_of(prompt_set, kind, dialect, stamp)
     together = Coverage()
     for start in range(0, len(values), _AT_ONCE):
-        found = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)
-        if not found.reached:
-            together = found
+        reached = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)
+        if not reached.reached:
+            together = reached
             break
-        together |= found
+        together |= reached
         if not together.unreached:
             break
     answer = Reached(
@@ -104,9 +104,9 @@ def _values_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp:
         different.setdefault(tuple(values.values()), values)
         if len(different) >= MOST_ROUNDS:
             break
-    found = tuple(different.values())
-    _values.put(key, found, sum(len(str(value)) for values in found for value in values.values()))
-    return found
+    contexts = tuple(different.values())
+    _values.put(key, contexts, sum(len(str(value)) for values in contexts for value in values.values()))
+    return contexts
 
 
 def _at_rounds(prompt_set: PromptSet) -> Iterator[ContextAtRound]:

@@ -79,7 +79,7 @@ class BudgetForm(forms.Form):
     @property
     def budgets(self) -> dict[str, int]:
         """Those that somebody set."""
-        return {kind: found for kind in KINDS if (found := self.cleaned_data.get(kind)) is not None}
+        return {kind: budget for kind in KINDS if (budget := self.cleaned_data.get(kind)) is not None}
 
     @property
     def round_config(self) -> dict[str, int | bool]:

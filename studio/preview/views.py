@@ -204,8 +204,8 @@ def _not_taken(request: HttpRequest, page: EditorPage, said: str, status: int) -
 
 def _template_set(slug: str) -> PromptSet:
     sets = PromptSet.objects.select_related("language_model").filter(holds=FileKind.PROMPTS)
-    found: PromptSet = get_object_or_404(sets, slug=slug)
-    return found
+    prompt_set: PromptSet = get_object_or_404(sets, slug=slug)
+    return prompt_set
 
 
 @require_POST

@@ -278,7 +278,7 @@ def _measured(rows: Iterable[_Row], judges: Judges) -> tuple[Measured, ...]:
         shape = Counter((row.teams, row.rounds) for row in some).most_common(1)[0][0]
         keys = frozenset(row.key for row in some)
         measured.append(Measured(ScoringBasis(judges, metrics), scores, keys, shape))
-    return tuple(sorted(measured, key=lambda each: (-each.runs, -max(each.keys))))
+    return tuple(sorted(measured, key=lambda basis: (-basis.runs, -max(basis.keys))))
 
 
 def _totals(prompt_set: PromptSet, numbers: set[int], copies: set[int]) -> dict[int, tuple[int, int]]:
