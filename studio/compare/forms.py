@@ -32,14 +32,14 @@ class OpenedField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: Any) -> list[Opened]:
-        spans = [_STRETCH.fullmatch(str(each)) for each in value or ()]
+        spans = [_STRETCH.fullmatch(str(text)) for text in value or ()]
         if len(spans) > _MOST_OPENED or not all(spans):
             raise ValidationError(_("There are no such rows."))
         return [
-            Opened(kind, range(int(each[2]), int(each[3])))
-            for each in spans
+            Opened(kind, range(int(span[2]), int(span[3])))
+            for span in spans
             for kind in TEXT_KINDS
-            if each and kind == each[1]
+            if span and kind == span[1]
         ]
 
 
@@ -98,7 +98,7 @@ class PickedField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: Any) -> Picked:
-        texts = [str(each) for each in value or ()]
+        texts = [str(text) for text in value or ()]
         if sum(map(len, texts)) > _LONGEST:
             raise ValidationError(_("These are too many versions."))
         words = list(dict.fromkeys(word for text in texts for word in _BETWEEN.split(text) if word))
@@ -117,7 +117,7 @@ class PickedField(forms.Field):
                     % {"word": word}
                 )
         return Picked(
-            tuple(spans), tuple(each for each in labels if each != "draft"), draft="draft" in labels
+            tuple(spans), tuple(label for label in labels if label != "draft"), draft="draft" in labels
         )
 
 

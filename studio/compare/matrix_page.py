@@ -164,7 +164,7 @@ class MatrixPage:
         """What was asked for and is not there."""
         picked: Picked = self.clean["versions"]
         newest = self.prompt_set.revision
-        spans = [f"v{each.start}" for each in picked.spans if each.start > newest]
+        spans = [f"v{span.start}" for span in picked.spans if span.start > newest]
         labels = [name for name in picked.labels if name not in self.labels]
         return spans + labels + ([_("your draft")] if picked.draft and self.draft is None else [])
 
@@ -180,7 +180,7 @@ class MatrixPage:
     @cached_property
     def offered(self) -> list[PromptVersion]:
         """Versions to choose from: the newest, the labelled and those of the table."""
-        numbers = [each.number for each in (*self.labels.values(), *self._found[:MOST_VERSIONS])]
+        numbers = [version.number for version in (*self.labels.values(), *self._found[:MOST_VERSIONS])]
         wanted = Q(number__gt=self.prompt_set.revision - OFFERED) | Q(number__in=numbers)
         versions = self.prompt_set.versions.filter(wanted).only("number", "message", "prompt_set")
         return list(versions.prefetch_related("labels"))

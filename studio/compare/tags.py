@@ -199,14 +199,15 @@ def against_budget(
     page: MatrixPage, row: Row, group: Group, cell: MatrixCell, only_round: bool
 ) -> SafeString:
     """The longest prompt of the cell against the budget, a word where it is over, the sum of all rounds."""
-    cells = [each for each in ((cell,) if only_round else group.cells) if each.tokens is not None]
+    shown = (cell,) if only_round else group.cells
+    cells = [cell for cell in shown if cell.tokens is not None]
     if not cells:
         return SafeString("")
     drawn, several = "", not only_round and len(group.cells) > 1
     if page.budget:
-        longest = max(cells, key=lambda each: each.tokens or 0)
+        longest = max(cells, key=lambda cell: cell.tokens or 0)
         drawn += _thin_bar(longest.tokens or 0, longest.fill(page.budget), page.budget)
-        over = sum(each.fill(page.budget) == "over" for each in cells)
+        over = sum(cell.fill(page.budget) == "over" for cell in cells)
         if over:
             word, where = _("over"), {"n": over, "all": len(group.cells)}
             more = _("over budget in %(n)d of %(all)d rounds") % where if several else _("over budget")
@@ -234,16 +235,16 @@ def open_in(column: Column, page: MatrixPage) -> bool:
 @register.simple_tag
 def width(page: MatrixPage) -> str:
     """How many columns there are beside the versions."""
-    return str(sum(len(each.at_rounds) if open_in(each, page) else 1 for each in page.columns))
+    return str(sum(len(column.at_rounds) if open_in(column, page) else 1 for column in page.columns))
 
 
 @register.simple_tag(takes_context=True)
 def turned(context: template.RequestContext, column: Column, page: MatrixPage) -> str:
     """This page with the context's rounds unfolded, or folded where they are not."""
     query = _matrix_query(context)
-    opened = {each.slug for each in page.columns if open_in(each, page)} ^ {column.slug}
+    opened = {other.slug for other in page.columns if open_in(other, page)} ^ {column.slug}
     query.pop("all", None)
-    query.setlist("open", [each.slug for each in page.columns if each.slug in opened])
+    query.setlist("open", [other.slug for other in page.columns if other.slug in opened])
     return f"{context['request'].path}?{query.urlencode()}"
 
 

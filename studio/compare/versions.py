@@ -140,7 +140,7 @@ def stretches(
 
 
 def _stretches(diff: Diff, opened: Sequence[range], unfold: bool, most: int) -> Iterator[Stretch]:
-    stops = {each.start: each.stop for each in opened if each}
+    stops = {rows.start: rows.stop for rows in opened if rows}
     left = most
     for section in diff.sections():
         at = section.start
@@ -210,7 +210,7 @@ class TextDiff:
         if self.diff is None:
             return []
         parts = stretches(self.diff, [*self.opened, rows], unfold=self.unfold)
-        return [each for each in parts if rows.start <= each.start < rows.stop]
+        return [part for part in parts if rows.start <= part.start < rows.stop]
 
     @property
     def reason(self) -> str:

@@ -44,7 +44,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
         "page": page,
         "prompt_set": page.prompt_set,
         "view": clean,
-        "scores": [each for each in scores.values() if each.main],
+        "scores": [score for score in scores.values() if score.main],
     }
     return render(request, "compare/page.html", context, status=page.status)
 

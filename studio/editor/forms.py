@@ -158,7 +158,7 @@ def read_view(data: QueryDict, kinds: Sequence[TextKind] = KINDS) -> ViewOf[Text
     """
     # The buttons have names of their own: what stands in the form is the view they lead away from.
     wanted = data.get("show") or data.get("kind") or kinds[0]
-    kind = next((each for each in kinds if each == wanted), None)
+    kind = next((kind for kind in kinds if kind == wanted), None)
     if kind is None:
         raise _refusal("kind")
     return ViewOf(

@@ -113,9 +113,12 @@ class EditorPage:
     @property
     def all_findings(self) -> list[Finding]:
         """Those of a refused save first, then the preview's own, then those of the other templates."""
-        known = {(each.kind, each.code, each.line) for each in self.findings}
+        known = {(finding.kind, finding.code, finding.line) for finding in self.findings}
         more = [*(self.preview.findings if self.preview else ()), *self.elsewhere]
-        return [*self.findings, *(each for each in more if (each.kind, each.code, each.line) not in known)]
+        return [
+            *self.findings,
+            *(finding for finding in more if (finding.kind, finding.code, finding.line) not in known),
+        ]
 
     @property
     def elsewhere_json(self) -> str:
