@@ -65,9 +65,9 @@ class PromptFileState:
     # --- the file ------------------------------------------------------------------------
 
     @property
-    def holds(self) -> str:
+    def file_kind(self) -> FileKind:
         """Which of the workspace's files it is."""
-        return self.file.holds
+        return FileKind(self.file.holds)
 
     @property
     def relative(self) -> str:

@@ -59,6 +59,11 @@ class Export(ImmutableModel):
     def __str__(self) -> str:
         return f"{self.version or self.batch} → {self.workspace}"
 
+    @property
+    def file_kind(self) -> FileKind:
+        """Which of the workspace's files it is."""
+        return FileKind(self.holds)
+
     def get_absolute_url(self) -> str:
         return reverse("export-detail", args=[self.batch])
 

@@ -120,7 +120,7 @@ def confirm(
             target.after,
             workspace=target.workspace,
             path=str(target.state.path),
-            holds=target.state.holds,
+            holds=target.state.file_kind,
             version=version,
             label_name=label_name,
             kept_as=kept_as,

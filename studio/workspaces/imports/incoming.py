@@ -42,6 +42,11 @@ class IncomingFile:
     holds: str = FileKind.PROMPTS
     """Which kind of file it is: sets that hold the same can take it."""
 
+    @property
+    def file_kind(self) -> FileKind:
+        """Which of the workspace's files it is."""
+        return FileKind(self.holds)
+
     @cached_property
     def sha256(self) -> str:
         return hashlib.sha256(self.data).hexdigest()

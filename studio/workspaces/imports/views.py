@@ -88,7 +88,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     held = kind_of_file(clean["file"] or FileKind.PROMPTS)
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
-    which = held.holds if held.holds != FileKind.PROMPTS else ""
+    which = held.holds if FileKind(held.holds).is_system else ""
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
         messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
