@@ -121,7 +121,7 @@ def test_the_sets_page_leads_to_the_suggestions_and_they_to_the_editor(page: Pag
     page.goto(f"/prompts/{SLUG}/")
     page.get_by_role("link", name="1 line that no context reaches").click()
     expect(page).to_have_url(re.compile(f"{SUGGESTIONS}$"))
-    expect(page.locator(".unreached li")).to_have_text(["3late"])
+    expect(page.locator(".unreached li")).to_have_text(["3 late"])
     expect(page.get_by_role("cell", name="{{ ranking_table }}").first).to_be_visible()
     assert findings(page) == []
     page.get_by_role("link", name="Show in the editor").click()

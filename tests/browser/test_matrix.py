@@ -44,7 +44,7 @@ def test_rows_come_one_by_one_and_cells_lead_to_the_comparison(page: Page, serve
     expect(bar).to_be_hidden()
     expect(row.locator("td")).to_have_count(11)
     cells = row.locator("td").nth(2), row.locator("td").nth(4)
-    expect(cells[0]).to_have_text("=unchanged")
+    expect(cells[0]).to_have_text("= unchanged")
     cells[1].get_by_role("link").click()
     expect(page).to_have_url(
         f"{server}/prompts/research-team/compare/4...5?rendered=on&context=round-5-first&round=3#team"
