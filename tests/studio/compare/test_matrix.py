@@ -329,7 +329,7 @@ def test_a_template_without_end_is_not_tried_in_every_situation(
     prompt_set: PromptSet, person: User, signed_in: Client, use_jail: UseJail
 ) -> None:
     save(prompt_set, person, SLOW)
-    with Counted(size=1, spares=0, batch_size=1, limits=Limits(time=0.1)) as jail:
+    with Counted(size=1, spares=0, batch_size=1, limits=Limits(time=0.5)) as jail:
         use_jail(jail)
         row = get(signed_in, baseline="1", row="5", all="on")
         assert jail.rendered < 8
