@@ -1,4 +1,4 @@
-"""What a template prints whatever its variables hold: a prompt without it was made by another one."""
+"""Landmarks of a template: what it prints whatever its variables hold. Used to attribute runs."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,14 +4,26 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from studio.editor.sets import require_templates, template_set
 from studio.models import PromptVersion
+from studio.prompts.forms import VersionNumberField
 from studio.results import scores_page
-from studio.results.forms import VersionRunsForm, VersionScoresForm
+from studio.runs.forms import AnywayForm, PageForm
 from studio.shell.downloads import download
 from studio.shell.requests import valid_or_refuse
+
+
+class VersionScoresForm(AnywayForm):
+    """Which stretch of a set's versions."""
+
+    before = VersionNumberField(required=False, label=_("Before version"))
+
+
+class VersionRunsForm(AnywayForm, PageForm):
+    """Which stretch of a version's runs."""
 
 
 @require_safe

@@ -1,4 +1,4 @@
-"""MixSeek's own words, as people say them."""
+"""Template filters of the run pages: states and statuses of MixSeek in words."""
 
 from datetime import timedelta
 

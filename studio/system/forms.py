@@ -1,4 +1,4 @@
-"""What people say about a system prompt: which mode, which build to keep, which two to compare."""
+"""Forms of the system prompt pages: the mode, the build to keep, the two builds to compare."""
 
 import re
 from typing import Any

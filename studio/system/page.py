@@ -19,7 +19,7 @@ from studio.prompts.findings import Finding
 from studio.shell.charts.sections import Segment, patterns, section_bar
 from studio.shell.charts.svg import Chart, Words
 from studio.system.building import MOST_SKILLS, BuiltNow, build_now
-from studio.system.builds import LONGEST_KEPT, MOST_KEPT, keep_changes, kept_builds, newest_builds
+from studio.system.builds import MOST_KEPT, keep_changes, kept_builds, newest_builds
 
 MOST_SHOWN = 200_000
 """Characters of one text on the page; the file has them all."""
@@ -70,10 +70,6 @@ class Column:
     @property
     def is_cut(self) -> bool:
         return self.built.chars > MOST_SHOWN
-
-    @property
-    def too_long_to_keep(self) -> bool:
-        return self.built.chars > LONGEST_KEPT
 
 
 @dataclass(frozen=True)

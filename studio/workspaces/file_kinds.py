@@ -48,7 +48,7 @@ Content = tuple[PromptFile | None, Texts | None]
 
 
 @dataclass(frozen=True)
-class TemplateProblem:
+class ProblemOfText:
     """A problem of one text, by the file's lines and its own."""
 
     kind: TextKind
@@ -66,7 +66,7 @@ class FileReport:
     broken: Problem | None = None
     outside: Sequence[Problem] = ()
     """Keys that are none of ours."""
-    problems: Sequence[TemplateProblem] = ()
+    problems: Sequence[ProblemOfText] = ()
     returns: Sequence[str] = ()
     """Fields in which a carriage return is written out."""
 
@@ -154,7 +154,7 @@ class PromptsFile(WorkspaceFile):
             places={key: place.line for key, place in content.places.items()},
             outside=outside,
             problems=[
-                TemplateProblem(kinds[problem.field], problem)
+                ProblemOfText(kinds[problem.field], problem)
                 for problem in problems
                 if problem.field and problem.template_line
             ],
@@ -185,7 +185,7 @@ class SystemPromptFile(WorkspaceFile):
             settings = pool().system_settings(data, name, owner=owner)
         except PromptFileInvalid as error:
             return FileReport(broken=unreadable(error))
-        problems = [TemplateProblem("system", problem) for problem in settings.problems]
+        problems = [ProblemOfText("system", problem) for problem in settings.problems]
         return FileReport({SYSTEM_FIELD: unix_line_ends(data.decode())}, {SYSTEM_FIELD: 1}, problems=problems)
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:

@@ -1,4 +1,4 @@
-"""What people say about a workspace: where it is, its name, the dialect it speaks, what it follows."""
+"""Forms of the workspace pages: its folder, name, format and the labels that it follows."""
 
 from functools import partial
 from typing import Any

@@ -1,4 +1,4 @@
-"""Workspaces come onto the list, and back onto it."""
+"""Registering of workspaces: a folder joins the list, or comes back. Used by its page and by exports."""
 
 import os
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""`manage.py link`: another way in."""
+"""`manage.py link`: prints a fresh sign-in link."""
 
 from typing import Any
 

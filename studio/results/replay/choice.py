@@ -1,4 +1,4 @@
-"""With what a stored round is replayed: a version or the reader's draft, and what else could be chosen."""
+"""The choice on the replay pages: the version or draft to replay with, and what else is offered."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What the pages of exports send: what goes where, the confirmation, and which stretch of the list."""
+"""Forms of the export pages: what goes where, the confirmation, which stretch of the list."""
 
 import re
 from typing import Any

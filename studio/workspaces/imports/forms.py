@@ -1,4 +1,4 @@
-"""What an import's pages send: a file, which set it shall go to, and the confirmation."""
+"""Forms of the import pages: a file, the set that it goes to, the confirmation."""
 
 from typing import Any
 

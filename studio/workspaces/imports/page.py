@@ -12,7 +12,7 @@ from studio.compare.versions import View, template_diff
 from studio.models import PromptSet
 from studio.prompts.texts import TextKind, text_name
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.file_kinds import TemplateProblem
+from studio.workspaces.file_kinds import ProblemOfText
 from studio.workspaces.imports.importing import Proposal
 from studio.workspaces.imports.incoming import FileContent, IncomingFile
 
@@ -85,7 +85,7 @@ class ImportPage:
         return sum(panel.shown.text.changes for panel in self.panels if panel.shown.text)
 
     @property
-    def problems(self) -> Sequence[TemplateProblem]:
+    def problems(self) -> Sequence[ProblemOfText]:
         return self.content.problems[:PROBLEMS_SHOWN]
 
     @property
