@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -46,7 +46,8 @@ def enter(argv: list[str]) -> None:
         return
     try:
         with _alone():
-            _complete(development="test" in argv[1:2], postgres=bool(os.environ.get("DATABASE_URL")))
+            tests = "test" in argv[1:2]
+            _complete(development=tests, postgres=tests or bool(os.environ.get("DATABASE_URL")))
     except OSError as error:
         _stop(f"The folder {ROOT} cannot be written ({error.strerror}): make it writable for this user.")
     except KeyboardInterrupt:
@@ -183,9 +184,13 @@ def _alone() -> Iterator[None]:
     folder = os.open(ROOT, os.O_RDONLY)
     os.set_inheritable(folder, True)
     try:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        # Where nothing is missing another start holds it for a moment only, of which nobody need be told.
+        for _ in range(40):
+            with suppress(BlockingIOError):
+                fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(0.05)
+        else:
             _tell("Waiting for another set-up in this folder")
             fcntl.flock(folder, fcntl.LOCK_EX)
         yield

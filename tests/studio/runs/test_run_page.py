@@ -21,6 +21,7 @@ from studio.models import Workspace
 from studio.workspaces.stores import store_of
 from tests.studio import odd_workspace as odd
 from tests.studio.clock import NOW, stop_clock
+from tests.studio.markup import tight
 
 POLL = {"HX-Request": "true", "HX-Target": "live"}
 
@@ -83,7 +84,7 @@ def test_ties_stand_in_either_order(signed_in: Client, tmp_path: Path) -> None:
                 database.save_submission(key, "x", {"overall_score": 70.0}, NOW)
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     page, mixseek, contract = (
-        text(signed_in, f"/workspaces/mine/runs/tie/{query}")
+        tight(text(signed_in, f"/workspaces/mine/runs/tie/{query}"))
         for query in ("", "?order=mixseek", "?order=contract")
     )
     assert places(page) == places(mixseek) == ["Team a", "Team b"] and page.count(">tied<") == 2
@@ -111,7 +112,7 @@ def test_a_poll_brings_only_what_changed(
     now += timedelta(seconds=70)
     stop_clock(monkeypatch, now)
     quiet = text(signed_in, again, **POLL)
-    assert quiet.startswith('<div id="live"') and "hx-swap-oob" not in quiet and "data-live" in quiet
+    assert quiet.lstrip().startswith('<div id="live"') and "hx-swap-oob" not in quiet and "data-live" in quiet
     with SimulatedDatabase(tmp_path / "mixseek.db") as database:
         key = RoundKey(execution, "team-new", "新チーム", 1)
         database.save_submission(key, "x", {"overall_score": 99.5}, now)
