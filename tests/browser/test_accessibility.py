@@ -3,7 +3,7 @@
 from playwright.sync_api import Page, expect
 
 from tests.browser.audit import findings, findings_when_narrow, sideways
-from tests.browser.conftest import Watch
+from tests.browser.watch import Watch
 
 PAGES = {
     "/prompts/": 200,

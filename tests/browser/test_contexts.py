@@ -2,28 +2,14 @@
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from studio.models import SampleContext
-from studio.shell.signin import issue_link_token
 from tests.browser.audit import findings, sideways
-from tests.browser.conftest import Watch
 from tests.browser.readiness import press
-
-
-@pytest.fixture
-def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
-    """A signed-in page of a browser that runs no scripts."""
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    yield page
-    context.close()
+from tests.browser.watch import Watch
 
 
 def field(page: Page, name: str) -> Locator:

@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from studio.models import DraftCopy, PromptSet
-from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
 from tests.browser.patience import eventually
+from tests.browser.watch import Watch
 from tests.studio_process import Studio
 
 

@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.clipboard import copied
-from tests.browser.conftest import Watch
+from tests.browser.watch import Watch
 
 
 def test_typing_narrows_the_list_and_the_address_can_be_shared(page: Page) -> None:
