@@ -11,6 +11,8 @@ a worker process must not load duckdb. ``check``, ``render`` and ``variables`` a
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+__version__ = "0.1.0"
+
 if TYPE_CHECKING:
     from builder.contract.budget import FittedPrompt as FittedPrompt
     from builder.contract.budget import fit_round_prompt as fit_round_prompt

@@ -2,13 +2,16 @@
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_isolated, read_input
+from builder.contract.settings import WORKSPACE_VARIABLE, locate, workspace_of
 from builder.errors import BuilderError, JailError
 from builder.files.file_check import check_file, check_read, unreadable
 from builder.jail import JailPool
@@ -26,7 +29,15 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("check", help="report the problems of prompt files")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a prompt_builder.toml; - reads stdin")
+    usual = workspace_of(os.environ)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="WORKSPACE|FILE",
+        default=[str(usual)] if usual else [],
+        help="a workspace, whose prompt file is found, or a prompt file; - reads stdin"
+        f" (default: the workspace that {WORKSPACE_VARIABLE} names)",
+    )
     parser.add_argument(
         "--format",
         choices=list(_FORMATS),
@@ -49,7 +60,11 @@ def _problems_of(name: str, checker: Checker) -> list[Problem]:
     """Those of one file; a file that is not there takes none of the others' findings away."""
     shown = "<stdin>" if name == "-" else name
     try:
+        if Path(name).is_dir():
+            name = shown = str(locate(Path(name)).path)
         data = read_input(name)
+    except BuilderError as error:  # of the orchestrator file, which names the prompt file
+        return [unreadable(error, str(error.params.get("file", name)))]
     except OSError as error:
         reason = error.strerror or str(error)
         return [Problem("error", NO_INPUT, 1, params={"reason": reason}, file=shown)]

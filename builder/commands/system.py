@@ -2,11 +2,10 @@
 
 import argparse
 from collections.abc import Iterable
-from pathlib import Path
 
 from builder.cache.tokens import TokenCount
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands
+from builder.commands.arguments import Subcommands, add_workspace
 from builder.system.builder import SkillCost, SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt, Section
 from builder.system.cache_report import CacheReport
@@ -15,7 +14,7 @@ from builder.system.input import MODES
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("system", help="print a workspace's system prompt, or a report on it")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument(
         "--mode", choices=list(MODES), help="how much of it (default: what configs/system_prompt.toml says)"
     )

@@ -92,9 +92,11 @@ def fit_round_prompt(
     *,
     budget: int | None = None,
     model: str = DEFAULT_MODEL,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> FittedPrompt:
     """The prompt of a round in at most ``budget`` tokens, else the ``estimated_prompt_tokens`` of the config.
+
+    Raises ``TemplateFailure`` where the builder's own template fails with everything in it.
 
     >>> fitted = fit_round_prompt(context, budget=800)
     >>> fitted.text, fitted.left_out, fitted.over_budget
