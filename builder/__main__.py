@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from builder import __version__
 from builder.commands import check, context, diff, init, leaderboard, render, system
 from builder.commands.terminal import complain
-from builder.contract.settings import WORKSPACE_VARIABLE
 from builder.errors import BuilderError
+from builder.files.reading import WORKSPACE_VARIABLE
 
 COMMANDS = (init, check, render, context, diff, leaderboard, system)
 

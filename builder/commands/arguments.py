@@ -7,8 +7,8 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from builder.contract.settings import WORKSPACE_VARIABLE, workspace_of
 from builder.errors import BuilderError, TimezoneError
+from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.messages import message
 from builder.template.dialect import DIALECTS
 from builder.template.formatters import timezone

@@ -1,4 +1,4 @@
-"""``check``: the problems of prompt files, as text, JSON or annotations of a code host."""
+"""``check``: the problems of prompt files, as text, JSON, SARIF or annotations of a code host."""
 
 import argparse
 import json
@@ -11,9 +11,11 @@ from typing import Any
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_isolated, read_input
-from builder.contract.settings import WORKSPACE_VARIABLE, locate, workspace_of
+from builder.commands.sarif import as_sarif
+from builder.contract.settings import locate
 from builder.errors import BuilderError, JailError
 from builder.files.file_check import check_file, check_read, unreadable
+from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.jail import JailPool
 from builder.messages import message
 from builder.problems import Problem, Severity
@@ -42,7 +44,7 @@ def add_to(commands: Subcommands) -> None:
         "--format",
         choices=list(_FORMATS),
         default="text",
-        help="for a person, for a program, or as annotations of a code host",
+        help="for a person, for a program, as annotations of a code host, or as a report for one",
     )
     add_isolated(parser)
     parser.set_defaults(run=run)
@@ -149,4 +151,5 @@ _FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {
     "text": _as_text,
     "json": _as_json,
     "github": _as_annotations,
+    "sarif": as_sarif,
 }

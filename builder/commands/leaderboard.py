@@ -12,7 +12,7 @@ from typing import Any
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_dialect, add_workspace
 from builder.commands.store import opened
-from builder.contract.settings import workspace_of
+from builder.files.reading import workspace_of
 from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
 
 from builder.cache.tokens import TokenCount
 from builder.commands import terminal
@@ -21,11 +22,19 @@ def add_to(commands: Subcommands) -> None:
     parser.add_argument(
         "--report", action="store_true", help="sections, files, skills and caching instead of the text"
     )
+    parser.add_argument(
+        "--skills-below",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FOLDER",
+        help="skills.dirs may name folders below this one, which lies outside of the workspace",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    builder = SystemPromptBuilder(arguments.workspace)
+    builder = SystemPromptBuilder(arguments.workspace, skill_roots=arguments.skills_below)
     built = builder.build(arguments.mode)
     if arguments.report:
         terminal.write_exactly(_report(built, builder.skill_costs(built)))

@@ -27,7 +27,7 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.files.prompt_file import merge, named_prompt_file, read
-from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes, workspace_of
 from builder.files.toml_file import located
 from builder.files.writing import replace
 from builder.invalid_input import SettingsError
@@ -40,8 +40,6 @@ from builder.template.defaults import (
 )
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.variables import FIELDS, field_name
-
-WORKSPACE_VARIABLE = "MIXSEEK_WORKSPACE"
 
 EMPTY = message(
     "settings-empty",
@@ -173,6 +171,11 @@ class PromptBuilderSettings(BaseSettings):
             raise PydanticCustomError(_NOT_UTF8, "not UTF-8")
         return text
 
+    def __repr__(self) -> str:
+        """Where each text comes from; the texts themselves are pages long."""
+        shown = (f"{name} from {self.source_of(name)}" for name in type(self).model_fields)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
     def source_of(self, field: str) -> Source:
         """Where the value of a field came from."""
         return self._sources.get(field, Source("default"))
@@ -247,12 +250,6 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
 def _require_workspace(workspace: Path) -> None:
     if not workspace.is_dir():
         raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
-
-
-def workspace_of(environ: Mapping[str, str]) -> Path | None:
-    """The workspace that ``MIXSEEK_WORKSPACE`` names."""
-    named = environ.get(WORKSPACE_VARIABLE, "")
-    return Path(named) if named.strip() else None
 
 
 def _workspace_layer(environ: Mapping[str, str]) -> tuple[_Layer, ...]:

@@ -53,6 +53,9 @@ class AggregationStore(Source):
     raise a ``LeaderboardError``: where there is no database, or it cannot be read.
     """
 
+    def __repr__(self) -> str:
+        return f"AggregationStore({str(self.path)!r})"
+
     @property
     def across(self) -> Across:
         """Teams and their history, how scores spread, two executions side by side."""

@@ -4,6 +4,7 @@ Each is also read from another library's object with the same attributes, MixSee
 """
 
 import json
+import reprlib
 import sys
 from collections.abc import Awaitable, Iterable, Mapping
 from datetime import datetime
@@ -87,6 +88,19 @@ class Record(BaseModel):
     """What all of these have in common: they do not change, and are read from attributes, too."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        """Long texts and lists are cut: a history would fill the screen."""
+        return [(name, _Shown(_SHORT.repr(value))) for name, value in super().__repr_args__()]
+
+
+class _Shown(str):
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxlist, _SHORT.maxother = 60, 3, 120
 
 
 class RankingEntry(Record):
