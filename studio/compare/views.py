@@ -37,7 +37,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
     if clean["rows"]:
         wanted = clean["rows"][0]
         panel = page.panel(wanted.kind)
-        stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+        stretches = panel.text.within(wanted.rows) if panel.text else []
         return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
     scores = scores_of(page.prompt_set, {side for side in (old, new) if isinstance(side, int)})
     context = {

@@ -14,6 +14,7 @@ from builder.template.rounds import rounds_of, seen_at
 from builder.template.variables import CURRENT_DATETIME, PromptKind, sample_values
 from studio.contexts.models import SampleContext
 from studio.prompts.models import PromptSet
+from studio.shell.refusal import RequestRefused
 
 SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
 """`current_datetime` of every preview: with the clock's own time no two of them could be compared."""
@@ -91,6 +92,18 @@ def context_at(
     return ContextAtRound(
         context, whole, number if number is not None and number in rounds else rounds[-1], rounds
     )
+
+
+def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
+    """The context of that address, if it is the set's or shared."""
+    context = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    if context is None:
+        raise RequestRefused(
+            404,
+            _("This set has no such sample context any more."),
+            _("Take the context out of the address, or choose another one on the page."),
+        )
+    return context
 
 
 def usual_context(prompt_set: PromptSet) -> ContextAtRound:

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import JailError, Superseded
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
-from studio.contexts.at_round import context_at, usual_context
+from studio.contexts.at_round import chosen_context, context_at, usual_context
 from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_text
-from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
+from studio.editor.page import EditorPage, editor_with, with_preview
 from studio.editor.views import conflict_page, editor_page
 from studio.models import Draft, PromptSet
 from studio.preview.cacheable_prefix import (
