@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
@@ -127,16 +128,15 @@ class ComparePage:
         return written_panel(self.old.templates, self.new.templates, kind, self.view, above)
 
 
-def compare_page(
-    prompt_set: PromptSet, person: User, old: SideName, new: SideName, form: CompareForm
-) -> ComparePage:
+def compare_page(slug: str, person: User, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
     """The page of two sides, seen as the form says."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
     left, right = sides(prompt_set, person, old, new)
     # A system prompt needs no context.
     known = SampleContext.objects.for_set(prompt_set).defer("submission")
     contexts = list(known) if prompt_set.file_kind.has_templates else []
-    slug = form.cleaned_data["context"]
-    chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
+    named = form.cleaned_data["context"]
+    chosen = chosen_context(prompt_set, named) if named else _telling(contexts)
     seen = context_at(chosen, form.cleaned_data["round"])
     return ComparePage(prompt_set, left, right, form, contexts, seen, person)
 

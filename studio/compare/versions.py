@@ -185,14 +185,6 @@ class TextDiff:
         return "whitespace" if self.diff.is_same else "changed"
 
     @property
-    def added(self) -> int:
-        return self.diff.added if self.diff else 0
-
-    @property
-    def removed(self) -> int:
-        return self.diff.removed if self.diff else 0
-
-    @property
     def changes(self) -> int:
         return len(self.diff.changes) if self.diff else 0
 

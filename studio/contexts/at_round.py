@@ -51,7 +51,7 @@ class ContextAtRound:
 
     def values(self, kind: PromptKind, dialect: Dialect) -> Values:
         """What each variable of the template stands for."""
-        return _values(self, kind, dialect)
+        return _kept_values(self, kind, dialect)
 
     @property
     def _key(self) -> tuple[int, int, str]:
@@ -64,13 +64,16 @@ class ContextAtRound:
         return hash(self._key)
 
 
-@lru_cache(maxsize=32)
-def _values(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
-    """Cached: the next preview is mostly of the same context, and to write out a history takes long."""
+def values_at(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
+    """``ContextAtRound.values``, worked out anew."""
     if at_round.context is None or at_round.whole is None:
         return sample_values(kind)
     seen = seen_at(kind, at_round.whole, at_round.context.submission, at_round.round)
     return variables(kind, seen, None, SAMPLE_TIME, dialect)
+
+
+_kept_values = lru_cache(maxsize=32)(values_at)
+"""The next preview is mostly of the same context, and to write out a history takes long."""
 
 
 def dialect_of(prompt_set: PromptSet) -> Dialect:

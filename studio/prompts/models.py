@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.history_index import IndexedVersion, note_version
+from studio.prompts.history_index import note_version
 from studio.prompts.texts import TextKind, Texts, texts_in
 from studio.shell.immutable import ImmutableModel
 
@@ -151,7 +151,7 @@ class PromptSet(models.Model):
                 origin=origin or Origin.EDITED,
                 origin_note=origin_note,
             )
-            note_version(version.indexed, parent and parent.indexed)
+            note_version(version, parent)
         self.revision, self.changed_at = version.number, at
         return version
 
@@ -200,11 +200,3 @@ class PromptVersion(ImmutableModel):
     def templates(self) -> Texts:
         """The texts together."""
         return texts_in(self)
-
-    @property
-    def indexed(self) -> IndexedVersion:
-        """What the history's index is made from."""
-        texts = tuple(self.templates.parts.values())
-        return IndexedVersion(
-            self.prompt_set_id, self.number, self.message, self.author.get_username(), texts
-        )
