@@ -6,12 +6,11 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from builder.problems import Problem
 from studio.compare.versions import Panel, View, changes_in, written_panel
 from studio.models import PromptSet
+from studio.prompts.findings import Finding
 from studio.prompts.texts import TEXT_NAMES, TextKind
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.file_kinds import ProblemOfText
 from studio.workspaces.imports.importing import Proposal
 from studio.workspaces.imports.incoming import FileContent, IncomingFile
 
@@ -83,7 +82,7 @@ class ImportPage:
         return changes_in(self.panels)
 
     @property
-    def problems(self) -> Sequence[ProblemOfText]:
+    def problems(self) -> Sequence[Finding]:
         return self.content.problems[:PROBLEMS_SHOWN]
 
     @property
@@ -91,13 +90,13 @@ class ImportPage:
         return max(len(self.content.problems) - PROBLEMS_SHOWN, 0)
 
     @property
-    def outside(self) -> Sequence[Problem]:
+    def outside(self) -> Sequence[Finding]:
         return self.content.outside[:PROBLEMS_SHOWN]
 
     @property
     def meant(self) -> bool:
         """Whether one of the keys that stay outside looks like a slip of the hand."""
-        return any(problem.advice() for problem in self.content.outside)
+        return any(finding.advice for finding in self.content.outside)
 
     @property
     def next_number(self) -> int:
