@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.history_index import note_version
-from studio.prompts.texts import TextKind, Texts, texts_in
+from studio.prompts.texts import TextKind, TextRow, Texts
 from studio.shell.immutable import ImmutableModel
 
 
@@ -166,7 +166,7 @@ class Origin(models.TextChoices):
     ADOPTED = "adopted", _("Adopted from a workspace")
 
 
-class PromptVersion(ImmutableModel):
+class PromptVersion(TextRow, ImmutableModel):
     """All three templates at one moment; never changed, never deleted."""
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="versions")
@@ -195,8 +195,3 @@ class PromptVersion(ImmutableModel):
 
     def get_absolute_url(self) -> str:
         return reverse("version-detail", args=[self.prompt_set.slug, self.number])
-
-    @property
-    def templates(self) -> Texts:
-        """The texts together."""
-        return texts_in(self)

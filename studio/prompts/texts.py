@@ -94,8 +94,8 @@ def user_prompts(texts: Texts) -> Templates:
     return texts
 
 
-class TextRow(Protocol):
-    """A row with the columns of texts."""
+class TextColumns(Protocol):
+    """The columns of texts in a row."""
 
     team_user_prompt: str
     evaluator_user_prompt: str
@@ -103,11 +103,15 @@ class TextRow(Protocol):
     system_prompt: str | None
 
 
-def texts_in(row: TextRow) -> Texts:
-    """What a row holds: the one text of a system prompt, or three templates."""
-    if row.system_prompt is not None:
-        return SystemText(row.system_prompt)
-    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
+class TextRow:
+    """A model's part that puts the columns of texts together."""
+
+    @property
+    def templates(self: TextColumns) -> Texts:
+        """What the row holds: the one text of a system prompt, or three templates."""
+        if self.system_prompt is not None:
+            return SystemText(self.system_prompt)
+        return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
 
 
 def unix_line_ends(text: str) -> str:
