@@ -31,6 +31,7 @@ class Profiles:
 
     def leave(self, context: BrowserContext) -> None:
         """Close its pages but the first, and forget who used it."""
+        self._watch.end()
         # An editor sends its draft when it is left: signed out, that does not reach the next test's.
         context.clear_cookies()
         for page in context.pages[1:]:
