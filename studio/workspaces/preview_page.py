@@ -1,4 +1,4 @@
-"""The preview of one workspace: what its teams would receive from its own file, in the dialect that its MixSeek speaks."""
+"""The preview of one workspace: what its teams would receive, in its MixSeek's dialect."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
