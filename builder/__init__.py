@@ -41,7 +41,12 @@ if TYPE_CHECKING:
     from builder.template.dialect import DIALECTS as DIALECTS
     from builder.template.dialect import ENGLISH as ENGLISH
     from builder.template.dialect import MIXSEEK as MIXSEEK
+    from builder.template.dialect import MIXSEEK_A15 as MIXSEEK_A15
+    from builder.template.dialect import MIXSEEK_A18 as MIXSEEK_A18
+    from builder.template.dialect import MIXSEEK_A19 as MIXSEEK_A19
+    from builder.template.dialect import RELEASES as RELEASES
     from builder.template.dialect import Dialect as Dialect
+    from builder.template.dialect import dialect_named as dialect_named
     from builder.template.formatters import format_ranking_table as format_ranking_table
     from builder.template.formatters import format_submission_history as format_submission_history
     from builder.template.formatters import generate_position_message as generate_position_message
@@ -77,7 +82,8 @@ _NAMES = {
     "builder.system.config": "SystemPromptConfig",
     "builder.system.input": "SystemPromptInput",
     "builder.system.prompt": "render_system_prompt",
-    "builder.template.dialect": "CONTRACT DIALECTS Dialect ENGLISH MIXSEEK",
+    "builder.template.dialect": "CONTRACT DIALECTS Dialect ENGLISH"
+    " MIXSEEK MIXSEEK_A15 MIXSEEK_A18 MIXSEEK_A19 RELEASES dialect_named",
     "builder.template.formatters": "format_ranking_table format_submission_history"
     " generate_position_message get_current_datetime_with_timezone",
     "builder.template.models": "EvaluatorPromptContext RankingEntry RankingStore RoundPromptContext"

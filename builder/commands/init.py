@@ -7,16 +7,24 @@ from pathlib import Path
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
 from builder.contract.settings import init_file
+from builder.template.dialect import MIXSEEK, NEWEST, RELEASES
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("init", help="write configs/prompt_builder.toml with the default templates")
     parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    parser.add_argument(
+        "--release",
+        choices=[NEWEST, *(dialect.release for dialect in RELEASES)],
+        default=NEWEST,
+        help="whose default templates: a release of MixSeek's, or `mixseek` for the newest (default)",
+    )
     parser.add_argument("--force", action="store_true", help="replace the templates of an existing file")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    written = init_file(arguments.workspace, force=arguments.force, today=date.today())
+    dialect = next((known for known in RELEASES if known.release == arguments.release), MIXSEEK)
+    written = init_file(arguments.workspace, force=arguments.force, today=date.today(), dialect=dialect)
     terminal.note(f"Wrote {written}")
     return 0

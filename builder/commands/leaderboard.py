@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands, add_dialect
+from builder.commands.arguments import Subcommands, add_dialect, chosen_dialect
 from builder.commands.store import opened
 from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say
-from builder.template.dialect import DIALECTS
 
 
 def add_to(commands: Subcommands) -> None:
@@ -27,7 +26,7 @@ def add_to(commands: Subcommands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.workspace, DIALECTS[arguments.dialect]) as store:
+    with opened(arguments.workspace, chosen_dialect(arguments)) as store:
         rows = _executions(store) if arguments.execution is None else _ranking(store, arguments.execution)
     headings = _EXECUTION_COLUMNS if arguments.execution is None else _RANKING_COLUMNS
     terminal.write_exactly(_FORMATS[arguments.format](headings, rows))

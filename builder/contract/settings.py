@@ -31,7 +31,7 @@ from builder.template.defaults import (
     DEFAULT_EVALUATOR_USER_PROMPT,
     DEFAULT_JUDGMENT_USER_PROMPT,
     DEFAULT_TEAM_USER_PROMPT,
-    DEFAULT_TEMPLATES,
+    default_templates,
 )
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.variables import FIELDS, field_name
@@ -190,11 +190,12 @@ def load_settings(
 ) -> PromptBuilderSettings:
     """A workspace's templates: environment over file over default.
 
-    ``environ`` is the process's own where none is given; the dialect says the variables' names.
+    ``environ`` is the process's own where none is given; the dialect says the variables' names, and whose
+    defaults apply.
     """
     environment = _environment_layer(os.environ if environ is None else environ, dialect)
     try:
-        layers = (environment, _file_layer(locate(workspace)))
+        layers = (environment, _file_layer(locate(workspace)), _default_layer(dialect))
     except PromptFileInvalid as error:
         raise _as_settings_error(error) from error
     token = _LAYERS.set(layers)
@@ -206,8 +207,8 @@ def load_settings(
         _LAYERS.reset(token)
 
 
-def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
-    """Write the workspace's prompt file with the default templates; its path.
+def init_file(workspace: Path, *, today: date, force: bool = False, dialect: Dialect = CONTRACT) -> Path:
+    """Write the workspace's prompt file with the default templates of a format; its path.
 
     With ``force`` the templates of an existing file are replaced; a file that cannot be read as
     TOML is replaced as a whole.
@@ -218,7 +219,7 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
     state = inspect(path, root)
     if state.data is not None and not force:
         raise PromptFileConflict(FILE_EXISTS, file=str(path))
-    values = {field_name(kind): text for kind, text in DEFAULT_TEMPLATES.items()}
+    values = _default_layer(dialect).values
     try:
         new = merge(state.data, values, today, str(path))
     except PromptFileInvalid:
@@ -239,6 +240,11 @@ def _environment_layer(environ: Mapping[str, str], dialect: Dialect) -> _Layer:
         {name: environ[variable] for name, variable in set_.items()},
         {name: Source("environment", variable) for name, variable in set_.items()},
     )
+
+
+def _default_layer(dialect: Dialect) -> _Layer:
+    values = {field_name(kind): text for kind, text in default_templates(dialect).items()}
+    return _Layer(values, {name: Source("default") for name in values})
 
 
 def _file_layer(location: PromptFileLocation) -> _Layer:
