@@ -5,11 +5,11 @@ import os
 import sys
 from collections.abc import Sequence
 
-from builder.commands import check, context, diff, init, leaderboard, render, system
+from builder.commands import check, context, diff, formats, init, leaderboard, render, system
 from builder.commands.terminal import complain
 from builder.errors import BuilderError
 
-COMMANDS = (init, check, render, context, diff, leaderboard, system)
+COMMANDS = (init, check, render, formats, context, diff, leaderboard, system)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

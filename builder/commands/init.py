@@ -7,7 +7,7 @@ from pathlib import Path
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands
 from builder.contract.settings import init_file
-from builder.template.dialect import MIXSEEK, NEWEST, RELEASES
+from builder.template.dialect import CONTRACT, MIXSEEK, NEWEST, RELEASES
 
 
 def add_to(commands: Subcommands) -> None:
@@ -16,15 +16,15 @@ def add_to(commands: Subcommands) -> None:
     parser.add_argument(
         "--release",
         choices=[NEWEST, *(dialect.release for dialect in RELEASES)],
-        default=NEWEST,
-        help="whose default templates: a release of MixSeek's, or `mixseek` for the newest (default)",
+        help="the default templates of this release, `mixseek` being the newest, instead of the documents'",
     )
     parser.add_argument("--force", action="store_true", help="replace the templates of an existing file")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    dialect = next((known for known in RELEASES if known.release == arguments.release), MIXSEEK)
+    releases = {None: CONTRACT, NEWEST: MIXSEEK} | {dialect.release: dialect for dialect in RELEASES}
+    dialect = releases[arguments.release]
     written = init_file(arguments.workspace, force=arguments.force, today=date.today(), dialect=dialect)
     terminal.note(f"Wrote {written}")
     return 0

@@ -18,7 +18,13 @@ from builder.leaderboard.release import shown_formats, without_entities
 from builder.leaderboard.rows import BoardRow, StatusRow
 from builder.leaderboard.sentences import MISSING_COLUMN
 from builder.template.dialect import CONTRACT, MIXSEEK, MIXSEEK_A15, Dialect, RankingOrder
-from builder.template.formatters import Values, format_ranking_table, generate_position_message, variables
+from builder.template.formatters import (
+    Template,
+    Values,
+    format_ranking_table,
+    generate_position_message,
+    variables,
+)
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
 
 For = Literal["team", "judgment"]
@@ -81,7 +87,7 @@ def rebuild(stored: StoredRound, for_: For, task: str) -> RebuiltRound:
     return RebuiltRound(context, moment, source, cutoff, stored.delivered, stored.ahead)
 
 
-def team_values(rebuilt: RebuiltRound, dialect: Dialect, template: str) -> Values:
+def team_values(rebuilt: RebuiltRound, dialect: Dialect, template: Template) -> Values:
     """What each variable of a team template stood for in the round."""
     return variables("team", rebuilt.context, None, rebuilt.delivered_at, dialect, template)
 

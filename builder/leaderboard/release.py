@@ -1,7 +1,7 @@
 """The release of MixSeek that delivered a prompt, by its bytes: neither database nor logs name one. Used by
 attribution and by the pages that say which release a workspace runs."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from builder.leaderboard.records import RebuiltRound
 from builder.template.boundary_tags import ALWAYS, tags_in
@@ -44,6 +44,11 @@ def common_formats(rounds: Iterable[tuple[Dialect, ...]]) -> tuple[Dialect, ...]
     shown = [set(formats) for formats in rounds if formats]
     common = set.intersection(*shown) if shown else set()
     return tuple(dialect for dialect in RELEASES if dialect in common)
+
+
+def likeliest(formats: Sequence[Dialect], usual: Dialect) -> Dialect:
+    """The usual format, unless the prompts show that it was another."""
+    return usual if usual in formats or not formats else formats[0]
 
 
 def without_entities(text: str) -> str:

@@ -25,9 +25,8 @@ from builder.leaderboard.rebuild import (
 )
 from builder.leaderboard.records import RebuiltRound
 from builder.leaderboard.release import common_formats, shown_formats
-from builder.template.boundary_tags import boundary_tags
 from builder.template.dialect import RELEASES, Dialect
-from builder.template.formatters import Values
+from builder.template.formatters import Values, tags_of
 from builder.template.landmarks import Landmarks
 from builder.template.variables import PromptKind
 
@@ -159,13 +158,9 @@ def nearest(
     """Of templates that did not make a prompt, the one that came closest."""
     assert stored.delivered is not None
     rebuilt = rebuild(stored, "team", task)
-    outcomes: dict[int, Examination] = {}
-    dialect = shown_formats(rebuilt)[0]
-    for values, some in _by_values(rebuilt, dialect, dict(enumerate(c.text for c in candidates))):
-        rendered = jail.render_many("team", list(some.values()), values, dialect)
-        outcomes.update(zip(some, rendered, strict=True))
+    outcomes = rendered_by([candidate.text for candidate in candidates], rebuilt, jail)
     best: Nearest | None = None
-    for number, outcome in sorted(outcomes.items()):
+    for number, outcome in enumerate(outcomes):
         if outcome.text is not None:
             likeness = Indel.normalized_similarity(outcome.text, stored.delivered.text)
             if best is None or likeness > best.likeness:
@@ -189,15 +184,14 @@ def _matches(stored: StoredRound, task: str, candidates: Sequence[Candidate], ja
     except BuilderError:
         # Rows that no prompt could have been made from.
         return {}
-    digests = [_digest(text)]
-    made = _made(possible, rebuilt, jail, digests)
+    made = made_by(possible, rebuilt, jail)
     if made:
         return made
     # Where the text shows neither ranking nor clock as they are, it may show something made from them.
     for asked, guesses in _guesses(stored, rebuilt):
         concerned = {number: text for number, text in possible.items() if any(map(text.__contains__, asked))}
         for guess in guesses:
-            if concerned and (made := _made(concerned, guess, jail, digests)):
+            if concerned and (made := made_by(concerned, guess, jail)):
                 return made
     return {}
 
@@ -211,24 +205,24 @@ def rebuilt_for(stored: StoredRound, task: str, text: str, jail: Rendering) -> R
     rebuilt = rebuild(stored, "team", task)
     if stored.delivered is None:
         return rebuilt
-    digests = [_digest(stored.delivered.text)]
     for asked, guesses in _guesses(stored, rebuilt):
         if any(map(text.__contains__, asked)):
             for guess in (rebuilt, *guesses):
-                if _made({0: text}, guess, jail, digests):
+                if made_by({0: text}, guess, jail):
                     return guess
     return rebuilt
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def made_by(
+    possible: Mapping[int, str], rebuilt: RebuiltRound, jail: Rendering
+) -> dict[int, tuple[Dialect, ...]]:
+    """Those templates that give a delivered prompt, and the formats in which they do.
 
-
-def _made(
-    possible: Mapping[int, str], rebuilt: RebuiltRound, jail: Rendering, digests: list[str]
-) -> _Matches:
-    """Those that give the prompt in a format that it may be in. Formats that differ in nothing that a
-    template names are tried once for it."""
+    Formats that differ in nothing that a template names are tried once for it.
+    """
+    if rebuilt.delivered is None:
+        return {}
+    digests = [hashlib.sha256(rebuilt.delivered.text.encode("utf-8", "surrogatepass")).hexdigest()]
     made: _Matches = {}
     tried: dict[tuple[int, tuple[str | int, ...]], bool] = {}
     for dialect in shown_formats(rebuilt):
@@ -248,16 +242,25 @@ def _made(
     return made
 
 
+def rendered_by(texts: Sequence[str], rebuilt: RebuiltRound, jail: Rendering) -> list[Examination]:
+    """What templates give in a round, in the format that its delivered prompt shows."""
+    dialect = shown_formats(rebuilt)[0]
+    outcomes: dict[int, Examination] = {}
+    for values, some in _by_values(rebuilt, dialect, dict(enumerate(texts))):
+        rendered = jail.render_many("team", list(some.values()), values, dialect)
+        outcomes.update(zip(some, rendered, strict=True))
+    return [outcomes[number] for number in range(len(texts))]
+
+
 def _by_values(
     rebuilt: RebuiltRound, dialect: Dialect, texts: Mapping[int, str]
 ) -> Iterator[tuple[Values, dict[int, str]]]:
     """The values of a round, and the templates that get these very values."""
     groups: dict[frozenset[str], dict[int, str]] = {}
     for number, text in texts.items():
-        tags = boundary_tags(text) if dialect.neutralises_tags else frozenset[str]()
-        groups.setdefault(tags, {})[number] = text
-    for some in groups.values():
-        yield team_values(rebuilt, dialect, next(iter(some.values()))), some
+        groups.setdefault(tags_of(text, dialect), {})[number] = text
+    for tags, some in groups.items():
+        yield team_values(rebuilt, dialect, tags), some
 
 
 def _guesses(

@@ -69,7 +69,6 @@ class Run:
     teams: Sequence[Team] = TEAMS
     rounds: int = 3
     templates: Mapping[PromptKind, str] = field(default_factory=lambda: DEFAULT_TEMPLATES)
-    dialect: Dialect = MIXSEEK
     state: RunState = "completed"
     zone: str = "UTC"
     shift: float = 0.0
@@ -80,6 +79,7 @@ class Run:
     system_prompt: bool = False
     metrics: Sequence[str] = METRICS
     dice: str = ""
+    dialect: Dialect = MIXSEEK
 
 
 _COMMIT = timedelta(milliseconds=3)

@@ -22,6 +22,8 @@ from builder.template.variables import PromptKind
 
 Ranking = Sequence[RankingEntry | Mapping[str, Any]]
 Values = dict[str, str | int]
+Template = str | frozenset[str]
+"""What values are made for: a template, or its tags (``tags_of``) for whoever keeps values by them."""
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,25 @@ class NeutralisedTag:
     tag: str
 
 
+def tags_of(template: Template, dialect: Dialect) -> frozenset[str]:
+    """The tags of a template that values depend on in this format: two with the same get the same values."""
+    if not dialect.neutralises_tags:
+        return frozenset()
+    return boundary_tags(template) if isinstance(template, str) else template
+
+
 class _Cleaning:
     """What a format does to each text that is put into a template."""
 
-    def __init__(self, dialect: Dialect, template: str | None) -> None:
+    def __init__(self, dialect: Dialect, template: Template | None) -> None:
         if dialect.neutralises_tags and template is None:
             raise TypeError(f"in {dialect.name} the values depend on the template: give it as well")
-        self._names = boundary_tags(template) if dialect.neutralises_tags and template is not None else None
+        self._names = tags_of(template, dialect) if template is not None else frozenset[str]()
         self.found: dict[NeutralisedTag, None] | None = None
         """What was changed, for whoever asks; in the order of the prompt, each once."""
 
     def __call__(self, variable: str, text: str) -> str:
-        if self._names is None or "<" not in text:
+        if not self._names or "<" not in text:
             return text
         if self.found is not None:
             self.found.update({NeutralisedTag(variable, tag): None for tag in tags_in(text, self._names)})
@@ -51,10 +60,10 @@ class _Cleaning:
 
 
 def format_submission_history(
-    round_history: Sequence[RoundState], dialect: Dialect = CONTRACT, template: str | None = None
+    round_history: Sequence[RoundState], dialect: Dialect = CONTRACT, template: Template = ""
 ) -> str:
     """The earlier rounds, one block each, a blank line between. ``template`` is the one that the text is put
-    into: the newest MixSeek neutralises its tags."""
+    into: the newest MixSeek neutralises its tags, and some in every template."""
     return _history_text(round_history, dialect, _Cleaning(dialect, template))
 
 
@@ -84,7 +93,7 @@ def format_ranking_table(
     team_id: str,
     team_name: str = "",
     dialect: Dialect = CONTRACT,
-    template: str | None = None,
+    template: Template = "",
 ) -> str:
     """The teams in the order given, the own one marked. ``team_name`` is kept for the contract's
     signature: the name shown is the leaderboard's own, for every team alike."""
@@ -170,7 +179,7 @@ def variables(
     ranking: Ranking | None,
     now: datetime,
     dialect: Dialect = CONTRACT,
-    template: str | None = None,
+    template: Template | None = None,
 ) -> Values:
     """Every value that a template of this kind may use. Pure: ``now`` carries its zone, ``ranking`` is what
     a store said (``None`` without a store), and a ranking of the context's own wins over it.

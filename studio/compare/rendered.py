@@ -111,10 +111,9 @@ class Pair:
         return self.old.by_kind[kind] != self.new.by_kind[kind]
 
     def examined(self, kind: PromptKind, at_round: ContextAtRound) -> tuple[Examination, Examination]:
-        values = at_round.values(kind, self.dialect)
         old, new = (
-            examine(kind, side.by_kind[kind], values, self.dialect, owner=self.owner)
-            for side in (self.old, self.new)
+            examine(kind, text, at_round.values(kind, self.dialect, text), self.dialect, owner=self.owner)
+            for text in (self.old.by_kind[kind], self.new.by_kind[kind])
         )
         return old, new
 

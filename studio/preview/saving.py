@@ -14,7 +14,7 @@ from builder.errors import JailUnavailable, LimitExceeded
 from builder.messages import message
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
-from builder.template.variables import KINDS, PromptKind
+from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.examinations import check_errors, examine_each
@@ -111,7 +111,7 @@ def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: 
     ``JailUnavailable`` where it took too long without one: a matter of the machine, not of the text.
     """
     at_rounds = list(contexts_at_rounds(prompt_set))
-    trials = {kind: _different(kind, at_rounds, dialect) for kind in KINDS}
+    trials = {kind: _different(kind, text, at_rounds, dialect) for kind, text in texts.by_kind.items()}
     count = sum(map(len, trials.values()))
     seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * count
     deadline = time.monotonic() + seconds
@@ -134,11 +134,11 @@ def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: 
 
 
 def _different(
-    kind: PromptKind, at_rounds: Iterable[ContextAtRound], dialect: Dialect
+    kind: PromptKind, text: str, at_rounds: Iterable[ContextAtRound], dialect: Dialect
 ) -> list[tuple[ContextAtRound, Values]]:
     """The values of each context at a round; what two of them have alike is tried once."""
     trials: dict[tuple[object, ...], tuple[ContextAtRound, Values]] = {}
     for at_round in at_rounds:
-        values = at_round.values(kind, dialect)
+        values = at_round.values(kind, dialect, text)
         trials.setdefault(tuple(values.values()), (at_round, values))
     return list(trials.values())
