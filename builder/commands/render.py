@@ -9,6 +9,7 @@ from builder.commands.arguments import (
     Subcommands,
     add_dialect,
     add_isolated,
+    add_workspace,
     chosen_dialect,
     moment,
     read_input,
@@ -20,16 +21,17 @@ from builder.jail import JailPool
 from builder.leaderboard import database_path
 from builder.template import formatters
 from builder.template.dialect import Dialect
-from builder.template.formatters import Ranking, Values, current_time
+from builder.template.formatters import Values, current_time
 from builder.template.models import PromptContext, RoundPromptContext, read_context
 from builder.template.render import render
+from builder.template.shapes import Ranking
 from builder.template.variables import KINDS, PromptKind, field_name
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("render", help="print a prompt as it would be delivered")
     parser.add_argument("kind", choices=KINDS, help="which of the three prompts")
-    parser.add_argument("--workspace", "-w", type=Path, required=True, help="the MixSeek workspace")
+    add_workspace(parser, "--workspace", "-w")
     parser.add_argument(
         "--context", "-c", required=True, metavar="FILE", help="the context as JSON; - reads stdin"
     )

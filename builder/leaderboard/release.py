@@ -4,7 +4,7 @@ attribution and by the pages that say which release a workspace runs."""
 from collections.abc import Iterable, Sequence
 
 from builder.leaderboard.records import RebuiltRound
-from builder.template.boundary_tags import ALWAYS, tags_in
+from builder.template.boundaries import ALWAYS, tags_in
 from builder.template.dialect import MIXSEEK_A15, MIXSEEK_A18, RELEASES, Dialect
 from builder.template.formatters import format_submission_history
 

@@ -54,7 +54,7 @@ class Dialect:
     release: str = ""
     """The release of MixSeek that delivers prompts in this format."""
     neutralises_tags: bool = False
-    """The template's own tags are neutralised in what is put in: see ``boundary_tags``."""
+    """The template's own tags are neutralised in what is put in: see ``boundaries``."""
 
 
 _CONTRACT_SENTENCES = Sentences(

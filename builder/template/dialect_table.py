@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from builder.messages import Wording
-from builder.template.boundary_tags import ALWAYS
+from builder.template.boundaries import ALWAYS
 from builder.template.dialect import DIALECTS, Dialect
 
 YES = Wording("yes", "はい")

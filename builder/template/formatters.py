@@ -5,22 +5,24 @@ Used wherever a prompt is rendered: by the contract's classes, the commands and 
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from pydantic import ValidationError
-
 from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
-from builder.invalid_input import CONTEXT_INVALID, ContextError
-from builder.template.boundary_tags import boundary_tags, neutralised, tags_in
+from builder.template.boundaries import boundary_tags, neutralised, tags_in
 from builder.template.dialect import CONTRACT, Dialect
-from builder.template.models import EvaluatorPromptContext, PromptContext, RankingEntry, RoundState
+from builder.template.models import (
+    EvaluatorPromptContext,
+    PromptContext,
+    RankingEntry,
+    RoundState,
+    all_taken,
+)
+from builder.template.shapes import Ranking, RoundStateLike, Row
 from builder.template.variables import PromptKind
 
-Ranking = Sequence[RankingEntry | Mapping[str, Any]]
 Values = dict[str, str | int]
 Template = str | frozenset[str]
 """What values are made for: a template, or its tags (``tags_of``) for whoever keeps values by them."""
@@ -60,17 +62,20 @@ class _Cleaning:
 
 
 def format_submission_history(
-    round_history: Sequence[RoundState], dialect: Dialect = CONTRACT, template: Template = ""
+    round_history: Iterable[RoundStateLike | Row], dialect: Dialect = CONTRACT, template: Template = ""
 ) -> str:
     """The earlier rounds, one block each, a blank line between. ``template`` is the one that the text is put
-    into: the newest MixSeek neutralises its tags, and some in every template."""
-    return _history_text(round_history, dialect, _Cleaning(dialect, template))
+    into: the newest MixSeek neutralises its tags, and some in every template.
+
+    Raises ``ContextError`` for what is no round: neither a dict nor an object with its fields.
+    """
+    return _history_text(all_taken(RoundState, round_history), dialect, _Cleaning(dialect, template))
 
 
-def _history_text(round_history: Sequence[RoundState], dialect: Dialect, clean: _Cleaning) -> str:
-    if not round_history:
+def _history_text(states: Sequence[RoundState], dialect: Dialect, clean: _Cleaning) -> str:
+    if not states:
         return dialect.sentences.no_history
-    return "\n\n".join(_round_block(state, dialect, clean) for state in round_history)
+    return "\n\n".join(_round_block(state, dialect, clean) for state in states)
 
 
 def _round_block(state: RoundState, dialect: Dialect, clean: _Cleaning) -> str:
@@ -96,16 +101,18 @@ def format_ranking_table(
     template: Template = "",
 ) -> str:
     """The teams in the order given, the own one marked. ``team_name`` is kept for the contract's
-    signature: the name shown is the leaderboard's own, for every team alike."""
-    return _ranking_text(ranking, team_id, dialect, _Cleaning(dialect, template))
+    signature: the name shown is the leaderboard's own, for every team alike.
+
+    Raises ``ContextError`` for an entry without its fields or with a score that is no finite number.
+    """
+    return _ranking_text(all_taken(RankingEntry, ranking), team_id, dialect, _Cleaning(dialect, template))
 
 
-def _ranking_text(ranking: Ranking, team_id: str, dialect: Dialect, clean: _Cleaning) -> str:
-    if not ranking:
+def _ranking_text(entries: Sequence[RankingEntry], team_id: str, dialect: Dialect, clean: _Cleaning) -> str:
+    if not entries:
         return dialect.sentences.no_ranking
     return "\n".join(
-        _ranking_line(rank, _entry(entry), team_id, dialect, clean)
-        for rank, entry in enumerate(ranking, start=1)
+        _ranking_line(rank, entry, team_id, dialect, clean) for rank, entry in enumerate(entries, start=1)
     )
 
 
@@ -120,17 +127,11 @@ def _ranking_line(rank: int, entry: RankingEntry, team_id: str, dialect: Dialect
     )
 
 
-def _entry(entry: RankingEntry | Mapping[str, Any]) -> RankingEntry:
-    if isinstance(entry, RankingEntry):
-        return entry
-    try:
-        return RankingEntry.model_validate(dict(entry))
-    except ValidationError as error:
-        raise ContextError.wrap(error, CONTEXT_INVALID) from error
-
-
 def generate_position_message(position: int, total_teams: int, dialect: Dialect = CONTRACT) -> str:
-    """The sentence for a place: first, up to third, or further down."""
+    """The sentence for a place: first, up to third, or further down.
+
+    Raises ``PositionError``, a ``ValueError``, for a place that cannot be.
+    """
     if total_teams < 1:
         raise PositionError(TOTAL_TEAMS)
     if not 1 <= position <= total_teams:
@@ -162,6 +163,8 @@ def current_time(environ: Mapping[str, str] | None = None) -> datetime:
 
 def get_current_datetime_with_timezone(now: datetime | None = None, tz: str | None = None) -> str:
     """ISO 8601 with offset. Clock and zone are read where they are not given.
+
+    Raises ``TimezoneError``, a ``ValueError``, for a zone that nobody knows.
 
     >>> get_current_datetime_with_timezone(datetime(2025, 11, 19, 12, 34, 56, 789012, UTC), "Asia/Tokyo")
     '2025-11-19T21:34:56.789012+09:00'
@@ -220,7 +223,7 @@ def _variables(
     # Only the team's own prompt hides a history in round 1: the judgment looks at the round just played.
     history = [] if bare and kind == "team" else context.round_history
     known: Ranking | None = ranking if context.ranking is None else context.ranking
-    entries = None if first_round or known is None else [_entry(entry) for entry in known]
+    entries = None if first_round or known is None else all_taken(RankingEntry, known)
     return {
         "user_prompt": clean("user_prompt", context.user_prompt),
         "round_number": context.round_number,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from builder.template.boundary_tags import ALWAYS, boundary_tags, neutralised, tags_in
+from builder.template.boundaries import ALWAYS, boundary_tags, neutralised, tags_in
 from builder.template.dialect import MIXSEEK_A18, MIXSEEK_A19
 from builder.template.formatters import NeutralisedTag, neutralised_tags, variables
 from builder.template.models import EvaluatorPromptContext, RankingEntry, RoundPromptContext, RoundState
