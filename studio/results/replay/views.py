@@ -70,7 +70,8 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     if page["choice"] is None:
         return render(request, "results/replay/round.html", page)
     template = page["choice"].side.templates.parts[kind]
-    panel = replayed(played, kind, template, workspace.spoken, View.of(clean), owner=owner)
+    dialect = played.format(workspace.spoken)
+    panel = replayed(played, kind, template, dialect, View.of(clean), owner=owner)
     sides = {"old": {"title": _("Really sent")}, "new": {"title": page["choice"].title}}
     page |= {"panel": panel, "page": sides}
     if clean["rows"]:
