@@ -16,12 +16,13 @@ from builder.jail import JailPool, Limits
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.preview.rendering import preview_topic
 from studio.prompts.texts import Templates
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
 from tests.studio.jail import UseJail
 from tests.studio.markup import tight
 
-SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
+SLOW = HANGS + "\n"
 
 
 @pytest.fixture
