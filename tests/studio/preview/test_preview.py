@@ -335,3 +335,15 @@ def test_the_saved_side_is_rendered_once_for_many_previews(
         for number in range(5):
             ask(signed_in, team=f"{TEAM}{number}\n")
         assert pool.stats().jobs == 6
+
+
+def test_a_text_that_met_a_limit_is_not_tried_again(
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
+) -> None:
+    assert "Stopped at the time limit" in ask(signed_in, team=SLOW)
+    stops = own_jail.stats().stops
+    for _ in range(3):
+        # Of another person's or in another tab, it is the same text in the same context.
+        assert "Stopped at the time limit" in ask(signed_in, team=SLOW)
+    assert own_jail.stats().stops == stops
+    assert "Stopped" not in ask(signed_in, team="{{ user_prompt }}\n")
