@@ -59,10 +59,15 @@ def _browser_order(path: Path) -> tuple[int, int, str]:
 
 
 class ByFile(LoadScopeScheduling):
-    """Gives tests out to several processes by file, in the order in which they were collected."""
+    """Gives tests out to several processes by file, in the order in which they were collected.
+
+    Slow tests are given out one by one: a few of them take as long as whole files of others.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0]
+        file = nodeid.partition("::")[0]
+        one_by_one = self.config.option.markexpr == "slow" and not file.startswith("tests/browser/")
+        return nodeid if one_by_one else file
 
 
 @pytest.hookimpl(optionalhook=True)

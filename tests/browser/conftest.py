@@ -26,6 +26,7 @@ from tests.browser.profiles import Profiles
 from tests.browser.traffic import Traffic
 from tests.browser.watch import Watch
 from tests.chromium import ARGUMENTS, find_chromium
+from tests.studio.demo_teams import hear_of_teams
 
 expect.set_options(timeout=PATIENCE)
 
@@ -78,6 +79,7 @@ def server(
     """The address of a studio with the demo, for the tests of a module; its files are theirs alone."""
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(demo_workspaces, folder, dirs_exist_ok=True)
+    hear_of_teams(folder)
     load_demo(folder)
     add_missing()  # what a new studio has, and the module before took away
     return address
