@@ -7,32 +7,33 @@ with ``background_bytes``, the last copy is shown while a new one is made, and i
 
 import atexit
 import os
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from builder.errors import CopyUnderWay, DatabaseDamaged, DatabaseMissing, LeaderboardError, TornCopy
-from builder.leaderboard.copying import Identity, Stopped, Terms, Watch, identify
+from builder.errors import (
+    CacheFolderError,
+    CopyUnderWay,
+    DatabaseDamaged,
+    DatabaseMissing,
+    LeaderboardError,
+    TornCopy,
+)
+from builder.leaderboard.copy_job import CopyJob, step_back
+from builder.leaderboard.copying import Identity, Stopped, Terms, identify
 from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.making import Maker, Retries
-from builder.leaderboard.process import Failed, Gone, ReaderStopped
+from builder.leaderboard.process import Failed, Gone, ReaderStopped, stop_readers
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.sentences import BUSY, LATE, UNDER_WAY, UNREADABLE
 
-REST_PER_WORK, LONGEST_REST = 4.0, 60.0
-"""A large file that a run writes to all the time is copied for at most a fifth of the time."""
-_NICENESS = 10
-_LOOK_SECONDS = 0.02
 _PAUSE_AFTER_FAILURE = 1.0
-_END_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -63,59 +64,6 @@ class Copying:
     total: int = 0
     error: LeaderboardError | None = None
     freshness: Freshness | None = None
-
-
-class CopyJob:
-    """One renewal of a copy: its thread, how far it is, and what came of it."""
-
-    def __init__(self, work: Callable[["CopyJob"], None]) -> None:
-        self.watch = Watch()
-        self.began = time.monotonic()
-        self.error: LeaderboardError | None = None
-        self.reader: Reader | None = None
-        # A copy must not keep the program from ending: what closes the stores at exit stops it.
-        self._thread = threading.Thread(target=work, args=(self,), name="leaderboard-copy", daemon=True)
-        self._over = threading.Event()
-        self._thread.start()
-
-    def finish(self, reader: Reader | None, error: LeaderboardError | None) -> None:
-        self.reader, self.error = reader, error
-        self._over.set()
-
-    @property
-    def rest(self) -> float:
-        """How long to let the original be after this."""
-        return min(LONGEST_REST, REST_PER_WORK * (time.monotonic() - self.began))
-
-    @property
-    def over(self) -> bool:
-        return self._over.is_set()
-
-    def wait(self, seconds: float | None) -> None:
-        self._over.wait(seconds)
-
-    def left(self, seconds: float | None) -> float | None:
-        """What is left of so much patience: one page asks several questions, and waits for one copy once."""
-        return None if seconds is None else max(0.0, self.began + seconds - time.monotonic())
-
-    def wait_while_ours(self, seconds: float | None) -> None:
-        """Until it is over, or turns out to wait for another process."""
-        until = None if seconds is None else time.monotonic() + seconds
-        while not self._over.wait(_LOOK_SECONDS) and not self.watch.elsewhere:
-            if until is not None and time.monotonic() >= until:
-                return
-
-    def end(self) -> None:
-        self.watch.stop()
-        # Not for ever: a disk that no longer answers holds the thread, which then ends with the program.
-        self._thread.join(_END_SECONDS)
-
-
-def _step_back() -> None:
-    """Whoever waits for a page goes before this thread."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
 
 
 class Snapshots:
@@ -249,6 +197,12 @@ class Snapshots:
     def _current_at(self, asked: Identity) -> Reader:
         """A copy of the file as it was when it was asked for, or as it became since."""
         began = time.monotonic()
+        failed = self._failed
+        if failed is not None and failed[0] == asked and began < self._not_before:
+            # The same bytes once more. What another moment may mend is tried again at once.
+            lasting = not isinstance(failed[1], TornCopy | CacheFolderError)
+            if lasting:
+                raise copy(failed[1])
         for _ in range(2):
             job = self._started()
             # One that was under way already may have begun before the last change.
@@ -263,7 +217,7 @@ class Snapshots:
         raise copy(job.error) if job.error is not None else TornCopy(BUSY, path=self.path)
 
     def _late(self, job: CopyJob) -> CopyUnderWay:
-        return CopyUnderWay(LATE, path=self.path, seconds=f"{self._patience:g}", **_amounts(job))
+        return CopyUnderWay(LATE, path=self.path, seconds=f"{self._patience:g}", **job.amounts)
 
     def _first(self, identity: Identity) -> Reader:
         """Nothing to show yet: wait, if not for ever."""
@@ -288,7 +242,7 @@ class Snapshots:
             return self._current
 
     def _under_way(self, job: CopyJob) -> CopyUnderWay:
-        return CopyUnderWay(UNDER_WAY, path=self.path, **_amounts(job))
+        return CopyUnderWay(UNDER_WAY, path=self.path, **job.amounts)
 
     def _while_renewing(self, showing: Reader, identity: Identity) -> Reader:
         """There is something to show: no large copy, and none that another process makes, keeps a reader."""
@@ -321,7 +275,7 @@ class Snapshots:
             identity = identify(self.path)
             large = self._is_large(identity)
             if large:
-                _step_back()
+                step_back()
             reader = self._maker.obtain(job.watch)
             if self._background_bytes is not None:
                 # Here nobody waits for it; a question would.
@@ -371,20 +325,11 @@ class Snapshots:
         self._current = self._job = None
 
 
-def _amounts(job: CopyJob) -> dict[str, Any]:
-    done, total = job.watch.done, job.watch.total
-    return {
-        "done": done,
-        "total": total,
-        "done_mb": f"{done / 1e6:,.0f}",
-        "total_mb": f"{total / 1e6:,.0f}",
-    }
-
-
 _ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()
 
 
 @atexit.register
 def _end_all() -> None:
+    stop_readers()
     for snapshots in [*_ALL]:
         snapshots.close()

@@ -51,6 +51,7 @@ class AggregationStore(Source):
     ...     store.ranking("3f0c…")  # or: await store.get_leader_board_ranking("3f0c…")
 
     Every coroutine has a plain method beside it. Methods may be called from several threads at once.
+    An answer is at least as new as the call; see ``patience`` for how long it waits.
     """
 
     @property

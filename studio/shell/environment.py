@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ImproperlyConfigured
 
+from builder.leaderboard import LARGEST
 from builder.template.dialect import DIALECTS
 from builder.template.variables import FIELDS
 
@@ -33,6 +34,8 @@ class Environment:
     database: dict[str, Any] | None
     """The PostgreSQL server that `DATABASE_URL` names, as Django's settings have it; None for SQLite."""
     workspace_roots: tuple[Path, ...]
+    largest_database: int
+    """Bytes of a workspace's database that are copied; a larger one is not read."""
     time_zone: str
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
@@ -65,6 +68,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
         workspace_roots=_roots(environ.get("STUDIO_WORKSPACE_ROOTS", "")) or (data / "demo",),
+        largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
         mixseek_variables=tuple(name for name in overriding_variables() if name in environ),
@@ -93,6 +97,14 @@ def _switch(name: str, value: str) -> bool:
     if value == "1":
         return True
     raise ImproperlyConfigured(f"{name} is {value!r}: write 1 or 0.")
+
+
+def _megabytes(name: str, value: str) -> int:
+    if not value:
+        return LARGEST
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of megabytes, such as 4096.")
+    return int(value) * 1024**2
 
 
 def _folder(name: str, value: str) -> Path:
