@@ -38,6 +38,9 @@ ENVIRONMENT_ROOMS = ("builder/template/render.py", "builder/template/syntax.py")
 OPEN_TO_STUDIO = {
     f"builder.{name}"
     for name in [
+        "__main__",  # for `prompt-studio`, never for a request
+        "__version__",
+        "commands.NAMES",
         "template.allowed",
         "results.attribution",  # renders through the jail that it is given
         "contract.budget",
@@ -72,6 +75,8 @@ OPEN_TO_STUDIO = {
         "files.writing",
         "files.folders",
         "files.reading",
+        "orchestrators.finder",  # reads files through the jail that it is given
+        "orchestrators.scoring_settings",
     ]
 }
 

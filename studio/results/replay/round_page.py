@@ -6,11 +6,13 @@ Used by the view of the replay, and by the round's own page for the nearest vers
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from builder.diff.lines import with_line_end
 from builder.errors import BuilderError, JailError
 from builder.leaderboard import AggregationStore, RoundRecord
+from builder.leaderboard.rebuild import team_values
 from builder.template.dialect import Dialect
 from builder.template.variables import PromptKind, field_name
-from studio.compare.versions import TemplateDiff, TextDiff, View
+from studio.compare.versions import TextDiff, View
 from studio.models import PromptVersion, Workspace
 from studio.preview.examinations import examine, findings_of
 from studio.preview.rendering import compare_prompts
@@ -43,11 +45,6 @@ class Replayed:
         """Whether it is what was sent, to the byte."""
         return self.text is not None and self.text == self.sent
 
-    @property
-    def shown(self) -> TemplateDiff | None:
-        """As the tables of comparisons ask for it."""
-        return None if self.comparison is None else TemplateDiff(self.kind, self.comparison, 0)
-
     @cached_property
     def given(self) -> StoredText | None:
         return None if self.text is None else StoredText(self.text)
@@ -75,7 +72,7 @@ def replayed(
     """The template with the round's own context, beside what was sent."""
     sent = played.sent if kind == "team" else None
     blank = Replayed(kind, sent)
-    values = played.values(kind, dialect)
+    values = played.values(kind, dialect, template)
     if values is None:
         return blank
     try:
@@ -86,7 +83,7 @@ def replayed(
         return replace(blank, findings=findings_of(kind, examined, errors_only=True))
     if sent is None:
         return replace(blank, text=examined.text)
-    beside = view.compared_prompts(kind, sent, examined.text)
+    beside = view.compared(kind, with_line_end(sent), with_line_end(examined.text))
     return replace(blank, text=examined.text, comparison=beside)
 
 
@@ -98,8 +95,9 @@ def difference(
         played = rebuild_round(store, workspace, record, [nearest], owner=owner)
         if played.sent is None:
             return None
-        values = played.team_values(workspace.spoken)
-        given = examine("team", nearest.team_user_prompt, values, workspace.spoken, owner=owner)
+        dialect, template = played.format(workspace.spoken), nearest.team_user_prompt
+        values = team_values(played.rebuilt, dialect, template)
+        given = examine("team", template, values, dialect, owner=owner)
     except BuilderError:
         return None
     diff = compare_prompts(given.text, played.sent)

@@ -13,6 +13,7 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from builder.template.dialect import MIXSEEK
 from studio.editor.conflicts import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
@@ -21,7 +22,7 @@ from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.models import Origin, VersionConflict
-from studio.prompts.texts import MOST_CHARACTERS, TextKind, Texts, text_field, text_name, texts_of
+from studio.prompts.texts import MOST_CHARACTERS, TEXT_FIELDS, TEXT_NAMES, TextKind, Texts, texts_of
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
 
 Filling = Literal["latest", "default"]
@@ -57,7 +58,7 @@ class Taken:
 
     @property
     def field(self) -> str:
-        return text_name(self.kind)
+        return TEXT_NAMES[self.kind]
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Proposal:
     @property
     def dialect(self) -> str:
         """Of a new set."""
-        return self.file.workspace.dialect if self.file.workspace else "mixseek"
+        return self.file.workspace.spoken.name if self.file.workspace else MIXSEEK.name
 
     @property
     def is_same(self) -> bool:
@@ -136,10 +137,11 @@ def propose(
     if latest is None:
         filling = "default"
     kind = FileKind(file.holds)
-    parts = dict((latest.templates if latest and filling == "latest" else kind.first_text).parts)
+    first = prompt_set.first_text if prompt_set else kind.first_text()
+    parts = dict((latest.templates if latest and filling == "latest" else first).parts)
     taken = []
     for text_kind in kind.text_kinds:
-        name = text_field(text_kind)
+        name = TEXT_FIELDS[text_kind]
         if name in content.values:
             parts[text_kind] = content.values[name]
             taken.append(Taken(text_kind, "file", content.places.get(name)))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -177,7 +178,6 @@ def test_a_log_that_appears_beside_the_file_is_a_change(database: Path, open_sto
     store.ranking("run")
     first = store._snapshots.reader()
     Path(f"{database}.wal.checkpoint").write_bytes(b"")
-    try:
+    # DuckDB may refuse an empty log, but the old copy does not answer.
+    with suppress(LeaderboardError):
         assert store._snapshots.reader() is not first
-    except LeaderboardError:
-        pass  # DuckDB may refuse an empty log, but the old copy does not answer
