@@ -46,7 +46,8 @@ def open_packages() -> None:
         sys.modules[name] = module
 
 
-open_packages()
+if __name__ == "__main__":
+    open_packages()
 
 from builder.jail import landlock, seccomp, wire  # noqa: E402
 from builder.leaderboard import digest  # noqa: E402
