@@ -155,6 +155,9 @@ if TYPE_CHECKING:
     from builder.template.shapes import RoundContextLike as RoundContextLike
     from builder.template.shapes import RoundStateLike as RoundStateLike
     from builder.template.shapes import SubmissionLike as SubmissionLike
+    from builder.template.variables import VARIABLES as VARIABLES
+    from builder.template.variables import PromptKind as PromptKind
+    from builder.template.variables import Variable as Variable
 
 _NAMES = {
     "builder.cache.tokens": "TokenCount",
@@ -212,6 +215,7 @@ _NAMES = {
         "EvaluationLike EvaluatorContextLike LeaderboardEntryLike RankingEntryLike "
         "RoundContextLike RoundStateLike SubmissionLike"
     ),
+    "builder.template.variables": "VARIABLES PromptKind Variable",
 }
 _ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 __all__ = [*_ROOMS, "__version__"]
