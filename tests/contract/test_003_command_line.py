@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from builder import MIXSEEK, AggregationStore
+from tests.builder.workspaces import play_small_workspace
 from tests.contract.command_line import Outcome
 from tests.contract.documents import ROUND_ONE, ROUND_TWO
 from tests.contract.leaderboards import write_leaderboard
@@ -105,3 +107,18 @@ def test_leaderboard(
     for arguments in ([workspace, "exec1"], ["exec1"]):
         code, out, _ = command("leaderboard", *arguments, "--format", "json")
         assert (code, [row["team_id"] for row in json.loads(out)]) == (0, ["team2", "team1"])
+
+
+def test_readme_context_and_render_give_a_stored_prompt_back(
+    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    played = play_small_workspace(tmp_path / "played")
+    with AggregationStore(played) as store:
+        execution = next(each.execution_id for each in store.executions() if each.state == "completed")
+        delivered = store.delivered(execution, "team-001", 2).text
+    monkeypatch.setenv("MIXSEEK_WORKSPACE", str(played))
+    given = command("context", execution, "team-001", 2).out
+    now = json.loads(given)["delivered_at"]
+    rendered = command("render", "team", "-c", "-", "--dialect", MIXSEEK.name, "--now", now, stdin=given)
+    assert rendered == (0, delivered, "")
