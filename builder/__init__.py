@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from builder.leaderboard import TeamRun as TeamRun
     from builder.leaderboard import TeamSummary as TeamSummary
     from builder.leaderboard.across import Across as Across
+    from builder.messages import Wording as Wording
     from builder.problems import Problem as Problem
     from builder.system.builder import SkillCost as SkillCost
     from builder.system.builder import SystemPromptBuilder as SystemPromptBuilder
@@ -194,6 +195,7 @@ _NAMES = {
         "TeamFailure TeamRun TeamSummary"
     ),
     "builder.leaderboard.across": "Across",
+    "builder.messages": "Wording",
     "builder.problems": "Problem",
     "builder.system.builder": "SkillCost SystemPromptBuilder build_system_prompt",
     "builder.system.built_prompt": "BuiltPrompt FileUse Reason Section SkillUse",
