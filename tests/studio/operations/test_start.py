@@ -115,7 +115,7 @@ def test_the_command_on_a_receipt_works_in_another_terminal(data: Path) -> None:
                 return str(answer.read().decode())
 
         page(studio.link.removeprefix(studio.base))
-        receipt = re.search(r'class="row-link" href="(/exports/[^"]+)"', page("/exports/"))
+        receipt = re.search(r'class="row-link" href="(/exports/[^"]+)"', page("/exports/?workspace=briefing"))
         assert receipt
         command = re.search(r"<code>python3 manage.py (export [^<]+)</code>", page(receipt[1]))
         assert command
