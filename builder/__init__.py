@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from builder.errors import CopyUnderWay as CopyUnderWay
     from builder.errors import DatabaseDamaged as DatabaseDamaged
     from builder.errors import DatabaseMissing as DatabaseMissing
+    from builder.errors import DatabaseQuarantined as DatabaseQuarantined
+    from builder.errors import DatabaseRefused as DatabaseRefused
+    from builder.errors import DatabaseTooLarge as DatabaseTooLarge
     from builder.errors import DatabaseTooNew as DatabaseTooNew
     from builder.errors import DiffTooLarge as DiffTooLarge
     from builder.errors import LeaderboardError as LeaderboardError
@@ -180,7 +183,8 @@ _NAMES = {
     "builder.contract.user_prompt": "UserPromptBuilder",
     "builder.errors": (
         "BuilderError CacheFolderError CopyUnderWay DatabaseDamaged DatabaseMissing "
-        "DatabaseTooNew DiffTooLarge LeaderboardError MissingColumn MissingTable NotADatabase "
+        "DatabaseQuarantined DatabaseRefused DatabaseTooLarge DatabaseTooNew "
+        "DiffTooLarge LeaderboardError MissingColumn MissingTable NotADatabase "
         "PositionError PromptFileConflict PromptFileError PromptFileInvalid PromptFileMissing "
         "PromptFileRefused PromptFileUnwritable PromptNotStored TaskUnknown TemplateFailure "
         "TemplateSyntaxFailure TimezoneError TornCopy UndefinedFailure UnknownExecution "
