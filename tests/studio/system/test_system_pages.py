@@ -4,6 +4,7 @@ import os
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -97,7 +98,7 @@ def test_skills_outside_are_read_where_the_operator_names_their_folder(
     signed_in: Client,
     workspace: Workspace,
     tmp_path_factory: pytest.TempPathFactory,
-    settings: SettingsWrapper,
+    settings: Any,
 ) -> None:
     shared = tmp_path_factory.mktemp("shared")
     put(shared, "team/gmail/SKILL.md", "---\nname: gmail\ndescription: Search mail\n---\n")
