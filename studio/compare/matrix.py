@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.contract.round_history import DEFAULT_MODEL
@@ -55,6 +57,10 @@ class Column:
     @property
     def slug(self) -> str:
         return self.context.slug if self.context else ""
+
+    @property
+    def title(self) -> str:
+        return self.context.title if self.context else _("Sample values")
 
     @cached_property
     def digest(self) -> str:
