@@ -33,7 +33,7 @@ def test_a_set_of_the_old_defaults_moves_to_the_newest_release(page: Page, serve
 
     page.locator("#merge input[name=evaluator][value=theirs]").check()
     page.get_by_role("button", name="Take into my draft").click()
-    expect(page).to_have_url(f"{server}/prompts/old/edit/")
+    page.wait_for_url(f"{server}/prompts/old/edit/**")
     expect(page.locator("#preview .prompt")).to_contain_text("# 入力の読み方")
     expect(page.locator("#preview .prompt")).to_contain_text("結論から書くこと。")
 
