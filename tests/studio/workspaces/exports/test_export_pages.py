@@ -166,7 +166,7 @@ def test_confirmed_the_file_is_written_and_the_receipt_says_so(
     assert content(mine) == file_of(templates("two"))
     assert (made.by, made.label_name, made.version.number) == (person, "production", 2)
     receipt = page_of(signed_in, answer["Location"])
-    assert "The file holds this version now." in receipt
+    assert "This version was written to the file." in receipt
     assert f"manage.py export research@production --workspace {mine.path}" in receipt
     assert signed_in.post(PLAN, sent)["Location"] == answer["Location"], "sent twice"
     assert Export.objects.count() == 1
@@ -182,7 +182,7 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     assert (
         "has changed since it was read; nothing was written" in receipts and "The file was made." in receipts
     )
-    assert "1 of 2 workspaces hold it now." in receipts
+    assert "Exported to 1 of 2 workspaces." in receipts
     assert "label=production&amp;workspace=mine" in receipts
     assert content(mine) == file_of(templates("three")) and b"two\n" in content(other)
 
