@@ -17,7 +17,7 @@ from builder.system.front_matter import FrontMatterReader, read_front_matters
 from builder.system.input import PromptMode
 from builder.system.prompt import render_system_prompt
 from builder.system.sections import MISSING
-from builder.system.workspace_scan import Machine, Scan, scan
+from builder.system.workspace_scan import USUAL_LIMITS, Machine, Scan, ScanLimits, scan
 
 MOST_INLINED = 1024 * 1024
 """Bytes of a SKILL.md that are counted."""
@@ -52,6 +52,7 @@ class SystemPromptBuilder:
         config: SystemPromptConfig | Mapping[str, Any] | None = None,
         machine: Machine | None = None,
         front_matters: FrontMatterReader = read_front_matters,
+        limits: ScanLimits = USUAL_LIMITS,
     ) -> None:
         if not workspace.is_dir():
             raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
@@ -59,11 +60,12 @@ class SystemPromptBuilder:
         self.config = load_system_config(workspace) if config is None else system_config(config)
         self.machine = Machine.here() if machine is None else machine
         self._front_matters = front_matters
+        self._limits = limits
 
     def build(self, mode: PromptMode | None = None) -> BuiltPrompt:
         """The prompt as the folder is now; without a mode, in the one that the settings name."""
         mode = mode or self.config.mode
-        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters)
+        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters, self._limits)
         return _with_findings(render_system_prompt(scanned.given), scanned)
 
     def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:

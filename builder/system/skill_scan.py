@@ -23,7 +23,7 @@ from builder.system.sections import is_writable, one_line
 
 SKILL_FILE = "SKILL.md"
 MOST_SKILLS = 2_000
-"""Folders that are looked into, in one of ``dirs``."""
+"""Folders that are looked into, in all of ``dirs`` together."""
 LONGEST_DESCRIPTION = 1_024
 LARGEST_FILE = 256 * 1024
 """Bytes of a SKILL.md; beyond them an agent that loads it has little room left for its task."""
@@ -86,8 +86,8 @@ TWICE = message(
 )
 TOO_MANY = message(
     "system-skills-too-many",
-    "{file} holds more than {limit} entries; the rest is not looked at",
-    "{file} には{limit}個を超える項目があり、残りは調べていません",
+    "{file}: of all folders of skills {limit} entries are looked at, and there are more",
+    "{file}: スキルのフォルダ全体で調べるのは{limit}個までで、残りは調べていません",
 )
 ODD_NAME = message(
     "system-skill-odd-folder",
@@ -113,11 +113,15 @@ class FoundSkills:
 
 
 def find_skills(
-    root: Path, config: SkillsConfig, home: Path | None = None, read: FrontMatterReader = read_front_matters
+    root: Path,
+    config: SkillsConfig,
+    home: Path | None = None,
+    read: FrontMatterReader = read_front_matters,
+    most: int = MOST_SKILLS,
 ) -> FoundSkills:
     """The skills below the configured folders; of two with one name, the first folder's counts."""
     diagnostics: list[Problem] = []
-    files = list(_files(root, config, diagnostics))
+    files = list(_files(root, config, diagnostics, most))
     skills: dict[str, tuple[Skill, str]] = {}
     for file, matter in zip(files, read([file.head for file in files]), strict=True):
         title = one_line(matter.name or "") or file.folder
@@ -153,8 +157,8 @@ class _SkillFile:
     size: int
 
 
-def _files(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
-    for where, folder in _folders(root, config, diagnostics):
+def _files(root: Path, config: SkillsConfig, diagnostics: list[Problem], most: int) -> Iterator[_SkillFile]:
+    for where, folder in _folders(root, config, diagnostics, most):
         name = f"{where}/{folder}/{SKILL_FILE}"
         try:
             part = _head(root / name, root)
@@ -165,18 +169,22 @@ def _files(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iter
             yield _SkillFile(name, folder, fenced(part.head).text, part.size)
 
 
-def _folders(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[tuple[str, str]]:
+def _folders(
+    root: Path, config: SkillsConfig, diagnostics: list[Problem], most: int
+) -> Iterator[tuple[str, str]]:
+    left = most
     for where in config.dirs:
         try:
-            listed = list_folder(root / where, root, MOST_SKILLS)
+            listed = list_folder(root / where, root, left)
         except BuilderError as error:
             diagnostics.append(refused(error, where))
             continue
         if listed is None:
             continue
         names, more = listed
+        left -= len(names)
         if more:
-            diagnostics.append(Problem("warning", TOO_MANY, params={"limit": MOST_SKILLS}, file=where))
+            diagnostics.append(Problem("warning", TOO_MANY, params={"limit": most}, file=where))
         for name in names:
             if name.startswith("."):
                 continue

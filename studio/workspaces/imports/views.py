@@ -20,6 +20,7 @@ from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
+from studio.shell.turns import heavy
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
@@ -41,6 +42,7 @@ Moved = str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def prompt_import(request: HttpRequest) -> HttpResponse:
     """Choose a file, of one's own or a workspace's."""
     person = person_of(request)
@@ -56,6 +58,7 @@ def prompt_import(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
@@ -65,6 +68,7 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
@@ -81,6 +85,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@heavy
 def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
