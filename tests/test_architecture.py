@@ -38,6 +38,9 @@ ENVIRONMENT_ROOMS = ("builder/template/render.py", "builder/template/syntax.py")
 OPEN_TO_STUDIO = {
     f"builder.{name}"
     for name in [
+        "__main__",  # for `prompt-studio`, never for a request
+        "__version__",
+        "commands.NAMES",
         "template.allowed",
         "results.attribution",  # renders through the jail that it is given
         "contract.budget",
@@ -64,6 +67,7 @@ OPEN_TO_STUDIO = {
         "system.builder",  # with settings and front matters that the jail read
         "system.config",
         "system.input",  # plain values and the names of modes
+        "system.workspace_scan.ScanLimits",
         "system.file",  # turns tables that the jail read into settings and problems
         "cache.tokens",
         "diff.unified",
@@ -72,6 +76,8 @@ OPEN_TO_STUDIO = {
         "files.writing",
         "files.folders",
         "files.reading",
+        "orchestrators.finder",  # reads files through the jail that it is given
+        "orchestrators.scoring_settings",
     ]
 }
 

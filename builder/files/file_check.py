@@ -43,6 +43,13 @@ MORE_UNKNOWN = message(
     fix_en="Is this the prompt file?",
     fix_ja="これはプロンプトファイルですか？",
 )
+NOT_MULTILINE = message(
+    "file-not-multiline",
+    "{field} has line breaks but is written as a string of one line",
+    "{field} は改行を含みますが、1行の文字列として書かれています",
+    fix_en='Write it between triple quotes ("""), each line on its own.',
+    fix_ja='""" で囲み、改行はそのまま書いてください。',
+)
 
 Check = Callable[[PromptKind, str], list[Problem]]
 
@@ -66,6 +73,7 @@ def check_read(file: PromptFile, check: Check = check) -> list[Problem]:
     for kind in KINDS:
         name = field_name(kind)
         if name in file.values:
+            problems.extend(_not_multiline(file, name))
             problems.extend(_template(file, kind, name, check))
     return in_order(problems)
 
@@ -89,6 +97,15 @@ def _unknown(file: PromptFile) -> Iterator[Problem]:
     if file.more_unknown:
         last, count = file.unknown[-1], file.more_unknown
         yield Problem("warning", MORE_UNKNOWN, last.line, 1, {"count": count}, file=file.name)
+
+
+def _not_multiline(file: PromptFile, name: str) -> Iterator[Problem]:
+    """The documents' fourth rule: programs read ``\\n`` in quotes as well, people do not."""
+    place = file.places[name]
+    if place.value_start is None or "\n" not in file.values[name]:
+        return
+    if not file.source.startswith(('"""', "'" * 3), place.value_start):
+        yield Problem("warning", NOT_MULTILINE, place.line, file=file.name, field=name)
 
 
 def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[Problem]:

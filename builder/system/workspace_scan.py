@@ -7,6 +7,7 @@ and how much is read does not depend on how much there is.
 
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +45,7 @@ class ScanLimits:
     bytes: int = 64 * 1024 * 1024
     """Of all bootstrap files together; settings that ask for more find the rest refused."""
     skills: int = MOST_SKILLS
+    """Folders that are looked into, in each folder of skills."""
 
 
 USUAL_LIMITS = ScanLimits()
@@ -84,16 +86,18 @@ def scan(
     mode: PromptMode,
     machine: Machine,
     read: FrontMatterReader = read_front_matters,
+    skill_roots: Sequence[Path] = (),
     limits: ScanLimits = USUAL_LIMITS,
 ) -> Scan:
-    """What a prompt in this mode needs of the workspace, and nothing else of it."""
+    """What a prompt in this mode needs of the workspace, and nothing else of it; of folders outside, only
+    skills below ``skill_roots``."""
     root = Path(os.path.realpath(workspace))
     wanted = IN_MODE[mode] - config.disabled_sections
     files, diagnostics = (
         _bootstrap(root, config.bootstrap, limits.bytes) if "project_context" in wanted else ((), ())
     )
     skills = (
-        find_skills(root, config.skills, machine.home, read, limits.skills)
+        find_skills(root, config.skills, machine.home, read, skill_roots, limits.skills)
         if "skills" in wanted
         else FoundSkills()
     )
@@ -182,6 +186,8 @@ def _runtime(root: Path, config: RuntimeConfig, machine: Machine) -> Runtime:
         host=_known(config.host, machine.host),
         os=_known(config.os, machine.os),
         python=_known(config.python, machine.python),
+        node=config.node,
+        workspace=_known(config.workspace, shown(root)),
         model=config.model,
         repo_root=_known(config.repo_root, shown(root) if os.path.lexists(root / ".git") else ""),
         thinking=config.thinking,

@@ -34,7 +34,8 @@ from builder.template.allowed import (
 from builder.template.bindings import Bindings, constant_number
 from builder.template.macros import RING, rings
 from builder.template.nearest import nearest
-from builder.template.repetitions import MOST_REPETITIONS, OF_A_VALUE, Repetitions, Sizes
+from builder.template.repetitions import MOST_REPETITIONS, RANGE_OPEN, REPETITIONS, Repetitions
+from builder.template.sizes import OF_A_VALUE, Sizes
 from builder.template.syntax import children, descendants, error_at, misspelt
 
 
@@ -260,7 +261,7 @@ class _Inspection:
             return
         size = self._sizes.range_size(node)
         if math.isinf(size):
-            self.refuse(refuse.RANGE_OPEN)
+            self.refuse(RANGE_OPEN)
         elif size > LONGEST_RANGE:
             self.refuse(refuse.RANGE, most=LONGEST_RANGE)
 
@@ -271,7 +272,7 @@ class _Inspection:
             lineno, times = repetitions.excess
             said = f"{times:,.0f}" if times < 1e12 else f"{1e12:,.0f}+"
             most, value = f"{MOST_REPETITIONS:,}", f"{OF_A_VALUE:,}"
-            self.refuse(refuse.REPETITIONS, lineno, times=said, most=most, value=value)
+            self.refuse(REPETITIONS, lineno, times=said, most=most, value=value)
 
     def _filter(self, node: nodes.Node) -> None:
         assert isinstance(node, nodes.Filter)

@@ -248,24 +248,6 @@ RANGE = message(
     fix_en="Write a shorter range.",
     fix_ja="範囲を短くしてください。",
 )
-RANGE_OPEN = message(
-    "gate-range-open",
-    "How many numbers this `range` gives depends on a value that may be of any size.",
-    "この `range` が作る数の個数は値によって決まり、上限がわかりません。",
-    fix_en="Loop over the value itself: `{% for line in user_prompt.splitlines() %}`; or write the most that"
-    " it may be: `range([…, 100]|min)`.",
-    fix_ja="`{% for line in user_prompt.splitlines() %}` のように値そのものを繰り返すか、"
-    "`range([…, 100]|min)` のように上限を書いてください。",
-)
-REPETITIONS = message(
-    "gate-repetitions",
-    "With the loops of this template something could be repeated {times} times; {most} are allowed.",
-    "このテンプレートのループでは、繰り返しが{times}回に達する可能性があります。上限は{most}回です。",
-    fix_en="Write shorter ranges, or do not put one loop into another. A loop over a value counts as {value}"
-    " times; with `[:20]` behind the value as 20.",
-    fix_ja="`range` を短くするか、ループの中にループを置かないでください。値のループは{value}回と数えます。"
-    "値の後に `[:20]` を付けると20回になります。",
-)
 FILTER = message(
     "gate-filter",
     *_NO_FILTER,

@@ -45,6 +45,8 @@ class BoundedChannel(HTTPChannel):
     """A connection that knows since when it waits: for a request, or for the rest of one."""
 
     waits_since = 0.0
+    _sending: tuple[float, float] | None = None
+    """The last activity while there is something to send, and since when it is the last."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -70,7 +72,11 @@ class BoundedChannel(HTTPChannel):
 
     def is_late(self, now: float, bounds: Bounds) -> bool:
         if self.total_outbufs_len:
-            return now - self.last_activity > bounds.stalled
+            # From when it was first seen to have something to send: a request may have waited before that.
+            if self._sending is None or self._sending[0] != self.last_activity:
+                self._sending = (self.last_activity, now)
+            return now - self._sending[1] > bounds.stalled
+        self._sending = None
         if self.requests:
             return False
         if self.request is None:

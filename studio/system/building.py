@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, PromptFileInvalid
@@ -114,7 +115,11 @@ def build_now(
         return now
     try:
         builder = SystemPromptBuilder(
-            folder, now.config, front_matters=pool().front_matters, limits=WEB_LIMITS
+            folder,
+            now.config,
+            front_matters=pool().front_matters,
+            skill_roots=settings.STUDIO_SKILL_ROOTS,
+            limits=WEB_LIMITS,
         )
         builds = {mode: builder.build(mode) for mode in (modes or (now.mode,))}
     except BuilderError as error:
