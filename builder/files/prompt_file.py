@@ -129,8 +129,8 @@ def read(data: bytes, name: str) -> PromptFile:
 
 
 def _not_a_string(file: TomlFile, key: str) -> PromptFileInvalid:
-    found = type_name(file.table(TABLE)[key])
-    return file.refuse(NOT_A_STRING, file.line_of((TABLE, key)), field=key, found=found)
+    kind = type_name(file.table(TABLE)[key])
+    return file.refuse(NOT_A_STRING, file.line_of((TABLE, key)), field=key, found=kind)
 
 
 def _unknown(file: TomlFile) -> list[tuple[int, str]]:
