@@ -44,7 +44,7 @@ class Busy(RequestRefused):
 class Places:
     """The places of one process. A few requests wait for one, for a moment; the others are sent away."""
 
-    def __init__(self, places: int = 4, of_person: int = 2, waiting: int = 4, seconds: float = 2.0) -> None:
+    def __init__(self, places: int = 6, of_person: int = 2, waiting: int = 4, seconds: float = 2.0) -> None:
         self._places, self._of_person = places, of_person
         self._most_waiting, self._seconds = waiting, seconds
         self._changed = threading.Condition()

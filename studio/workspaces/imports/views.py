@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -42,18 +42,21 @@ Moved = str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@heavy
-def prompt_import(request: HttpRequest) -> HttpResponse:
+def prompt_import(request: HttpRequest) -> HttpResponseBase:
     """Choose a file, of one's own or a workspace's."""
-    person = person_of(request)
     if request.method != "POST":
         target = valid_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
         return _upload_page(request, UploadForm(initial={"set": target}))
+    return _uploaded(request)
+
+
+@heavy
+def _uploaded(request: HttpRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _upload_page(request, form, status=422)
     file = form.cleaned_data["file"]
-    kept = Upload.objects.keep(person, file.name, file.read(), at=timezone.now())
+    kept = Upload.objects.keep(person_of(request), file.name, file.read(), at=timezone.now())
     return redirect(_with_query(kept.get_absolute_url(), set=form.cleaned_data["set"]))
 
 

@@ -103,9 +103,9 @@ def test_a_full_studio_says_when_to_come_back(
     places: Places, signed_in: Client, person: User, htmx: bool
 ) -> None:
     with places.taken(str(person.pk)):
-        answer = signed_in.get(reverse("prompt-import"), headers={"HX-Request": "true"} if htmx else {})
+        answer = signed_in.post(reverse("prompt-import"), headers={"HX-Request": "true"} if htmx else {})
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     page = answer.content.decode()
     assert "Come back in 5 seconds; nothing you wrote was lost." in page
     assert ("<html" in page) is not htmx
-    assert signed_in.get(reverse("prompt-import")).status_code == 200
+    assert signed_in.post(reverse("prompt-import")).status_code == 422
