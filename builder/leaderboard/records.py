@@ -10,6 +10,10 @@ from builder.template.models import RoundPromptContext
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
 ExecutionOrder = Literal["newest", "oldest", "best"]
 """``best``: by best score; those without one come last."""
+RULES = ("Below minimum rounds", "Final round reached (judgment skipped")
+"""How the reasons begin that MixSeek writes where no model was asked."""
+PARTIAL = "partial_failure"
+"""How the exit reasons begin of teams that failed, or ran out of time, after some rounds."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,11 @@ class Standing:
     kept_score: float
     exit_reason: str | None = None
     """Why the team stopped; stored with its final submission."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether it failed, or ran out of time, before its last round."""
+        return (self.exit_reason or "").startswith(PARTIAL)
 
 
 @dataclass(frozen=True)
@@ -223,6 +232,11 @@ class RoundRecord:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     submitted_at: datetime | None = None
+
+    @property
+    def decided_by_rule(self) -> bool:
+        """Whether MixSeek decided by itself whether to go on, without asking a model."""
+        return self.confidence == 1.0 and (self.reasoning or "").startswith(RULES)
 
 
 @dataclass(frozen=True)

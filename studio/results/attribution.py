@@ -19,6 +19,7 @@ from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
+from studio.results.run_settings import RunSettings
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
@@ -54,7 +55,8 @@ def attribute_workspace(
         pending = _pending(workspace, store.executions(now=now))
         if not pending:
             return AttributionPass()
-        attributor = _RunAttributor(workspace, TeamTemplates.read(), state_of(workspace), now)
+        settings = RunSettings(workspace, store, now)
+        attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), state_of(workspace), now)
         for execution in pending:
             rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
             runs += 1
@@ -132,6 +134,7 @@ class TeamTemplates:
 @dataclass(frozen=True)
 class _RunAttributor:
     workspace: Workspace
+    settings: RunSettings
     templates: TeamTemplates
     file: PromptFileState
     now: datetime
@@ -155,7 +158,10 @@ class _RunAttributor:
             examined_up_to=self.templates.newest,
             examined_at=self.now,
         )
-        keys = self.templates.versions_of(decide(attributions))
+        decided = decide(attributions)
+        texts = {self.templates.candidates[number].text for number in decided}
+        self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
+        keys = self.templates.versions_of(decided)
         if keys:
             self._settle(result, keys)
         else:

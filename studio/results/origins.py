@@ -159,7 +159,7 @@ def run_origin(workspace: Workspace, execution_id: str) -> RunOrigin:
     """What is known about a run."""
     if not is_id(execution_id):
         return RunOrigin()
-    results = RunResult.objects.select_related("version__prompt_set")
+    results = RunResult.objects.select_related("version__prompt_set", "scoring")
     result = results.filter(workspace=workspace, execution_id=execution_id).first()
     if result is None:
         return RunOrigin()

@@ -14,7 +14,7 @@ from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
 from studio.shell.language import reader_language
-from studio.workspaces.models import Workspace
+from studio.workspaces.models import ScoringRecord, Workspace
 
 
 def hash_of(data: bytes | None) -> str:
@@ -53,7 +53,7 @@ class Export(ImmutableModel):
         indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
         constraints = (
             # The same confirmation sent twice writes once.
-            models.UniqueConstraint(fields=["batch", "workspace"], name="workspace_once_per_batch"),
+            models.UniqueConstraint(fields=["batch", "workspace", "path"], name="file_once_per_batch"),
         )
 
     def __str__(self) -> str:
@@ -74,6 +74,20 @@ class Export(ImmutableModel):
             return ""
         what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
         return f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+
+
+class ExportScoring(ImmutableModel):
+    """What runs of an orchestrator that reads the exported file were scored with when it was written."""
+
+    export = models.ForeignKey(Export, on_delete=models.PROTECT, related_name="scorings")
+    orchestrator = models.CharField(max_length=1000)
+    record = models.ForeignKey(ScoringRecord, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ("orchestrator",)
+
+    def __str__(self) -> str:
+        return f"{self.export}: {self.orchestrator}"
 
 
 class Outcome(models.TextChoices):
