@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from builder.errors import JailError, Superseded
 from builder.template.variables import VARIABLES
@@ -24,9 +23,8 @@ from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding
-from studio.prompts.texts import TextKind, text_field, text_name
+from studio.prompts.texts import TEXT_FIELDS, TEXT_NAMES, TextKind
 from studio.shell.language import reader_language
-from studio.shell.refusal import RequestRefused
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 
 
@@ -72,7 +70,7 @@ class EditorPage:
     @property
     def panels(self) -> list[Panel]:
         return [
-            Panel(kind, text_field(kind), text_name(kind), text, _variables(kind))
+            Panel(kind, TEXT_FIELDS[kind], TEXT_NAMES[kind], text, _variables(kind))
             for kind, text in self.sent.templates.parts.items()
         ]
 
@@ -197,18 +195,6 @@ def not_saved(
         else Preview(page.prompt_set, kind, page.at_round, findings=of_kind, refusal=refusal)
     )
     return replace(page, kind=kind, findings=findings, preview=shown)
-
-
-def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
-    """The context of that address, if it is the set's or shared."""
-    context = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
-    if context is None:
-        raise RequestRefused(
-            404,
-            _("This set has no such sample context any more."),
-            _("Take the context out of the address, or choose another one on the page."),
-        )
-    return context
 
 
 def _page(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from django import forms
 from django.contrib import messages
@@ -47,8 +46,11 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form, person, now = read_draft(request, prompt_set), person_of(request), timezone.now()
-    # The page is made only where no version comes of it.
-    page_with = partial(editor_with, prompt_set, person, read_view(request.POST, prompt_set.kinds))
+
+    def page_with(sent: SentDraft) -> EditorPage:
+        """Made only where no version comes of it."""
+        return editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), sent)
+
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import JailError, Superseded
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
-from studio.contexts.at_round import context_at, usual_context
+from studio.contexts.at_round import chosen_context, context_at, usual_context
 from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_text
-from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
+from studio.editor.page import EditorPage, editor_with, with_preview
 from studio.editor.views import conflict_page, editor_page
 from studio.models import Draft, PromptSet
 from studio.preview.cacheable_prefix import (
@@ -90,7 +90,7 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def prompt_stability(request: Request, slug: str) -> HttpResponse:
+def prompt_cacheable_prefix(request: Request, slug: str) -> HttpResponse:
     """The part of the page, 204 where it has to wait; the whole page for a plain form."""
     refuse_other_encodings(request)
     view, prompt_set = read_view(request.POST, KINDS), _template_set(slug)
@@ -106,12 +106,12 @@ def prompt_stability(request: Request, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     finally:
         _ANALYSES.release()
-    context = {"prompt_set": prompt_set, "stability": prefixes, "at_round": at_round, "is_asked": True}
+    context = {"prompt_set": prompt_set, "prefixes": prefixes, "at_round": at_round, "is_asked": True}
     return render(request, "preview/cacheable_prefix/_block.html", context)
 
 
 @require_POST
-def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_cacheable_prefix_take(request: HttpRequest, slug: str) -> HttpResponse:
     """Put a suggested order into the draft. Whatever comes between, the draft has the text first."""
     prompt_set, person, now = _template_set(slug), person_of(request), timezone.now()
     form, view = read_draft(request, prompt_set), read_view(request.POST, KINDS)
@@ -179,7 +179,7 @@ def _page_with_prefixes(request: HttpRequest, prompt_set: PromptSet, kind: Promp
         "page": page,
         "prompt_set": prompt_set,
         "preview": page.preview,
-        "stability": _of_page(page, kind, str(person.pk)),
+        "prefixes": _of_page(page, kind, str(person.pk)),
         "at_round": page.at_round,
         "is_asked": True,
         "is_open": True,

@@ -39,7 +39,7 @@ const shades = StateField.define({
 });
 
 /** The shades themselves, for an editor's extensions. */
-export function stabilityShades() {
+export function prefixShades() {
   return shades;
 }
 
@@ -60,7 +60,7 @@ function sharedLength(one, other) {
 }
 
 /** `current()` gives the editor shown, `editors` all of them by kind. */
-export function stability(form, editors, current) {
+export function cacheablePrefix(form, editors, current) {
   const block = form.querySelector("[data-cache]");
   if (!block) return { changed() {} };
   const control = block.querySelector("[data-cache-switch]");
@@ -109,7 +109,7 @@ export function stability(form, editors, current) {
     try {
       const response = await fetch(block.dataset.url, { method: "POST", body, headers: { "HX-Request": "true" }, priority: "low" });
       // 204: not now. Anything else that is no answer, such as a page to sign in, is no matter of this block.
-      return response.status === 200 ? parse(await response.text()).getElementById("stability") : null;
+      return response.status === 200 ? parse(await response.text()).getElementById("cacheable-prefix") : null;
     } catch {
       return null;
     }
@@ -127,7 +127,7 @@ export function stability(form, editors, current) {
 
   /** The new block in the old one's place, as open and as far down as that one was. */
   function put(fresh) {
-    const old = document.getElementById("stability");
+    const old = document.getElementById("cacheable-prefix");
     const scroll = old.querySelector(".cache-body")?.scrollTop ?? 0;
     if (fresh.matches("details")) fresh.open = isOpen;
     for (const each of fresh.querySelectorAll("[data-hint]")) each.open = opened.has(each.dataset.hint);
@@ -182,7 +182,7 @@ export function stability(form, editors, current) {
     ({ target }) => {
       const { hint } = target.dataset;
       if (hint) opened[target.open ? "add" : "delete"](hint);
-      if (target.id !== "stability" || !target.isConnected) return;
+      if (target.id !== "cacheable-prefix" || !target.isConnected) return;
       isOpen = target.open;
       localStorage.setItem(OPEN, isOpen ? "on" : "off");
     },
