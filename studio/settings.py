@@ -19,7 +19,6 @@ STUDIO_DATA = ENVIRONMENT.data
 STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
 STUDIO_COPY_PATIENCE = 0.3  # seconds that a page waits for the copy of a workspace's database
 STUDIO_MIXSEEK_WORKSPACE = ENVIRONMENT.mixseek_workspace
-STUDIO_MIXSEEK_VARIABLES = ENVIRONMENT.mixseek_variables
 
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = ENVIRONMENT.secret_key or kept_secret(STUDIO_DATA)

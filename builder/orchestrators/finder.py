@@ -27,7 +27,7 @@ from builder.files.reading import ORCHESTRATOR_FILE, closing, peek, peek_in
 from builder.files.toml_file import located
 from builder.messages import message
 from builder.orchestrators.dotenv import PREFIX, mixseek_variables
-from builder.orchestrators.tables import Part, Table, read_table
+from builder.orchestrators.tables import CONFIG_KEYS, Part, Table, read_table
 from builder.template.variables import FIELDS
 
 CONFIGS = Path("configs")
@@ -62,11 +62,8 @@ BLANK = message(
 
 Source = Literal["environment", "dotenv", "file", "default"]
 """What names a file or gives a template: ``file`` is a file of the workspace, ``default`` nobody."""
-USUAL = {
-    "prompt_builder_config": CONFIGS / "prompt_builder.toml",
-    "evaluator_config": CONFIGS / "evaluator.toml",
-    "judgment_config": CONFIGS / "judgment.toml",
-}
+USUAL = {key: CONFIGS / f"{key.removesuffix('_config')}.toml" for key in CONFIG_KEYS}
+"""Where a file lies that nobody names."""
 
 
 class Reader(Protocol):
@@ -210,10 +207,7 @@ class _Finder:
             self._opened(ConfigFile(self.workspace / orchestrator, orchestrator)), "orchestrator"
         )
         variables = self._variables()
-        prompts, evaluator, judgment = (
-            self._named(key, file, variables)
-            for key in ("prompt_builder_config", "evaluator_config", "judgment_config")
-        )
+        prompts, evaluator, judgment = (self._named(key, file, variables) for key in CONFIG_KEYS)
         fields, templates, error = self._fields(prompts, variables)
         if odd := next(iter(file.table.get("odd", ())), None):
             line = file.table["lines"][odd]

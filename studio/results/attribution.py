@@ -6,7 +6,7 @@ once, and again only where it has gone on or where newer versions may explain it
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -21,7 +21,7 @@ from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
 from studio.results.run_settings import RunSettings
 from studio.shell.jail import pool
-from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
 Progress = Callable[[int, int], None]
@@ -56,7 +56,8 @@ def attribute_workspace(
         if not pending:
             return AttributionPass()
         settings = RunSettings(workspace, store, now)
-        attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), state_of(workspace), now)
+        files = prompt_states_of([workspace])
+        attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), files[0], now, files)
         for execution in pending:
             rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
             runs += 1
@@ -138,6 +139,8 @@ class _RunAttributor:
     templates: TeamTemplates
     file: PromptFileState
     now: datetime
+    files: Sequence[PromptFileState]
+    """All prompt files of the workspace; ``file`` is the one that a run is held against."""
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -163,15 +166,21 @@ class _RunAttributor:
         self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
         keys = self.templates.versions_of(decided)
         if keys:
-            self._settle(result, keys)
+            self._with_their_file(keys)._settle(result, keys)
         else:
             self._explain(result, attributions, delivered.task)
         _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, attributions))
         return len(attributions)
 
+    def _with_their_file(self, keys: list[int]) -> "_RunAttributor":
+        """The same for the prompt file whose team template is that of the versions, else for the main one."""
+        each = (replace(self, file=file) for file in self.files)
+        return next((one for one in each if one._has_their_team_template(keys)), self)
+
     def _settle(self, result: RunResult, keys: list[int]) -> None:
         """One version; or several, of which a receipt or the file itself may name the one."""
-        shipped = last_export_before(result)
+        of_file = {"path": str(self.file.path)} if len(self.files) > 1 else {}
+        shipped = last_export_before(result, **of_file)
         named = None if shipped is None else shipped.version_id
         basis, speaking = Basis.RECEIPT, [named] if named in keys else []
         if self._is_what_ran(result, shipped):

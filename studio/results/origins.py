@@ -171,7 +171,9 @@ def run_origin(workspace: Workspace, execution_id: str) -> RunOrigin:
     if result.found == Found.SEVERAL:
         several = result.candidates.select_related("prompt_set").order_by("-pk")
         versions, count = tuple(several[:MOST_LISTED]), several.count()
-    receipt = last_export_before(result) if result.basis == Basis.RECEIPT else None
+    receipt = None
+    if result.basis == Basis.RECEIPT:
+        receipt = last_export_before(result, version=result.version_id)
     return RunOrigin(versions, count, result, **figures, receipt=receipt)
 
 
@@ -204,8 +206,8 @@ def brief_origins(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping
     }
 
 
-def last_export_before(result: RunResult) -> Export | None:
-    """What the studio had written there last when the run began."""
+def last_export_before(result: RunResult, **of: object) -> Export | None:
+    """What the studio had written there last when the run began; ``of`` narrows it to a file or a version."""
     if result.started_at is None:
         return None
     exports = Export.objects.filter(
@@ -214,4 +216,4 @@ def last_export_before(result: RunResult) -> Export | None:
         receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
         at__lte=result.started_at,
     )
-    return exports.defer("before", "after").first()
+    return exports.filter(**of).defer("before", "after").first()

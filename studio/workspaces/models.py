@@ -1,5 +1,6 @@
 """Workspaces: MixSeek folders on this machine that the studio knows."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,11 @@ from studio.shell.immutable import ImmutableModel
 
 LABELLED = ("label__prompt_set", "label__version", "system_label__prompt_set", "system_label__version")
 """What a workspace follows, to be read along with it."""
+
+
+def mark_of(name: str) -> str:
+    """What a prompt file beside the main one is called by, behind its workspace's address."""
+    return "@" + hashlib.sha256(name.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,22 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from builder.errors import LeaderboardError
+from builder.errors import JailError, LeaderboardError
 from builder.leaderboard import DATABASE_NAME
+from builder.orchestrators.finder import Orchestrator
 from studio.models import Export, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.runs.reading import Runs, read_runs
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
+from studio.workspaces.orchestrators import orchestrators_of
 from studio.workspaces.roots import FolderRefused, require_allowed
-from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.state import PromptFileState, prompt_states_of, state_of
 from studio.workspaces.stores import store_of
 
 NEWEST_RUNS = 10
 NEWEST_EXPORTS = 5
-PROBLEMS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -36,21 +37,19 @@ class WorkspacePage:
     exports: Sequence[Export]
     system: PromptFileState | None = None
     """The system prompt's file, where the workspace has to do with one."""
+    others: Sequence[PromptFileState] = ()
+    """Prompt files beside the main one, which other orchestrator files read."""
+    orchestrators: Sequence[Orchestrator] = ()
 
     @property
-    def problems(self) -> list[Finding]:
-        """What is wrong with the templates; a file that cannot be read at all says so in its health."""
-        return [Finding.of(problem) for problem in self.state.errors[:PROBLEMS_SHOWN]]
-
-    @property
-    def system_problems(self) -> list[Finding]:
-        errors = self.system.errors if self.system else ()
-        return [Finding.of(problem) for problem in errors[:PROBLEMS_SHOWN]]
+    def is_started_unknown(self) -> bool:
+        """Whether nobody has said what runs are started with: it could override every prompt file."""
+        return not (self.workspace.working_directory or self.workspace.run_variables)
 
 
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
     """Everything about one workspace; whatever is found on disk is shown, not raised."""
-    state, database = state_of(workspace), database_of(workspace, now)
+    (state, *others), database = prompt_states_of([workspace]), database_of(workspace, now)
     system = state_of(workspace, FileKind.SYSTEM)
     return WorkspacePage(
         workspace=workspace,
@@ -60,7 +59,16 @@ def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
         runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
         exports=newest_of(workspace, NEWEST_EXPORTS, now),
         system=system if system.is_of_use else None,
+        others=others,
+        orchestrators=_orchestrators(workspace),
     )
+
+
+def _orchestrators(workspace: Workspace) -> Sequence[Orchestrator]:
+    try:
+        return orchestrators_of(workspace)
+    except JailError:
+        return ()
 
 
 def _is_allowed(workspace: Workspace) -> bool:

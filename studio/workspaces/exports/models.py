@@ -1,6 +1,7 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
 import shlex
+from pathlib import Path
 
 from django.contrib.auth.models import User
 from django.db import models
@@ -8,13 +9,13 @@ from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from builder.files.reading import sha256
+from builder.files.reading import PROMPT_FILE, sha256
 from builder.messages import MESSAGES, advise, say
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
 from studio.shell.language import reader_language
-from studio.workspaces.models import ScoringRecord, Workspace
+from studio.workspaces.models import ScoringRecord, Workspace, mark_of
 
 
 def hash_of(data: bytes | None) -> str:
@@ -64,6 +65,12 @@ class Export(ImmutableModel):
         """Which of the workspace's files it is."""
         return FileKind(self.holds)
 
+    @property
+    def file(self) -> str:
+        """Its path as seen from the workspace."""
+        path, folder = Path(self.path), self.workspace.folder
+        return str(path.relative_to(folder)) if path.is_relative_to(folder) else self.path
+
     def get_absolute_url(self) -> str:
         return reverse("export-detail", args=[self.batch])
 
@@ -73,7 +80,19 @@ class Export(ImmutableModel):
         if self.version is None:
             return ""
         what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
-        return f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+        line = f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+        return line if self.is_usual_file else f"{line} --file {shlex.quote(self.file)}"
+
+    @property
+    def key(self) -> str:
+        """What the file is called by in the addresses of export pages."""
+        slug: str = self.workspace.slug
+        return slug if self.is_usual_file else slug + mark_of(self.file)
+
+    @property
+    def is_usual_file(self) -> bool:
+        """Whether it needs no name of its own beside the workspace's."""
+        return not self.file_kind.has_templates or self.file == str(PROMPT_FILE)
 
 
 class ExportScoring(ImmutableModel):

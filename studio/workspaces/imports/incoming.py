@@ -21,7 +21,7 @@ from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import SYSTEM_FIELD
-from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file
+from studio.workspaces.file_kinds import FileReport, WorkspaceFile, kind_of_file, peek_file
 from studio.workspaces.roots import require_allowed
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
@@ -118,14 +118,14 @@ def uploaded_file(name: str, data: bytes, at: datetime, chosen: PromptSet | None
     return IncomingFile(name, data, at, holds=told[0] if told else in_doubt)
 
 
-def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile:
-    """A file of a workspace as it is now: the one that MixSeek reads, or its system prompt's.
+def file_of(workspace: Workspace, held: WorkspaceFile) -> IncomingFile:
+    """A file of a workspace as it is now: one that MixSeek reads, or its system prompt's.
 
     Raises ``NoFile``, ``FolderRefused`` for a folder that is not to be looked into, or ``JailError``.
     """
     folder = require_allowed(workspace)
     try:
-        path, _named = kind_of_file(holds).locate(folder)
+        path, _named = held.locate(workspace, folder)
         file, _obstacle = peek_file(path, folder)
     except (LimitExceeded, PromptFileError) as error:
         why = Finding.of(error)
@@ -134,7 +134,7 @@ def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile
     if file.data is None:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
     at = datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
-    return IncomingFile(name, file.data, at, workspace, holds)
+    return IncomingFile(name, file.data, at, workspace, held.holds)
 
 
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:

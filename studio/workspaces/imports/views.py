@@ -20,7 +20,7 @@ from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
-from studio.workspaces.file_kinds import kind_of_file
+from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file, prompt_file_marked
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
     AlreadyKept,
@@ -68,10 +68,10 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
-    held = kind_of_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else FileKind.PROMPTS))
+    held = _held(workspace, view["file"] or (_chosen(view["set"]).holds if view["set"] else ""))
     label = held.label_of(workspace)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
     except NoFile as problem:
         messages.error(request, str(problem))
         return redirect(workspace)
@@ -85,10 +85,10 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
     clean = valid_or_refuse(AdoptForm(request.POST)).cleaned_data
-    held = kind_of_file(clean["file"] or FileKind.PROMPTS)
+    held = _held(workspace, clean["file"])
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
-    which = held.holds if FileKind(held.holds).is_system else ""
+    which = held.holds if FileKind(held.holds).is_system else held.mark
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
         messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
@@ -97,7 +97,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     if prompt_set.holds != held.holds:
         return redirect(look)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
         message = _("Adopt what was edited in %(workspace)s") % {"workspace": workspace.name}
         version = adopt(
             file, prompt_set, seen=clean["sha256"], message=message, by=person_of(request), at=now
@@ -274,6 +274,20 @@ def _view(clean: dict[str, Any]) -> View:
 def _workspace(slug: str) -> Workspace:
     workspace: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return workspace
+
+
+def _held(workspace: Workspace, reference: str) -> WorkspaceFile:
+    """A file of the workspace by its kind or its mark; the main prompt file where nobody says."""
+    if not reference.startswith("@"):
+        return kind_of_file(reference or FileKind.PROMPTS)
+    file = prompt_file_marked(workspace, reference)
+    if file is None:
+        raise RequestRefused(
+            404,
+            _("This workspace has no such prompt file any more."),
+            _("Its page lists those that its orchestrator files read."),
+        )
+    return file
 
 
 def _chosen(slug: str) -> PromptSet:
