@@ -1,12 +1,14 @@
 """Arguments that several subcommands share, and the types behind them."""
 
 import argparse
+import os
 import sys
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from builder.errors import BuilderError, TimezoneError
+from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.messages import message
 from builder.template.dialect import DIALECTS
 from builder.template.formatters import timezone
@@ -30,6 +32,18 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
         choices=list(DIALECTS),
         default="contract",
         help="whose words and whitespace: the documents' (default), the released MixSeek's, or English",
+    )
+
+
+def add_workspace(parser: argparse.ArgumentParser, *names: str, help: str = "the MixSeek workspace") -> None:
+    """The workspace, by position or under a name; ``MIXSEEK_WORKSPACE`` where none is given."""
+    parser.add_argument(
+        *(names or ("workspace",)),
+        **({} if names else {"nargs": "?"}),  # type: ignore[arg-type]
+        type=Path,
+        metavar="WORKSPACE",
+        default=workspace_of(os.environ),
+        help=f"{help} (default: what {WORKSPACE_VARIABLE} names)",
     )
 
 

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands
+from builder.commands.arguments import Subcommands, add_workspace
 from builder.commands.store import opened
 from builder.contract.settings import load_settings
 from builder.leaderboard import Renderer
@@ -16,7 +16,7 @@ from builder.template.render import render
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("context", help="print a stored round's context as JSON, for render")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument("execution", metavar="EXECUTION")
     parser.add_argument("team", metavar="TEAM")
     parser.add_argument("round", type=int, metavar="ROUND")

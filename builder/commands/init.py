@@ -2,16 +2,15 @@
 
 import argparse
 from datetime import date
-from pathlib import Path
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands
+from builder.commands.arguments import Subcommands, add_workspace
 from builder.contract.settings import init_file
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("init", help="write configs/prompt_builder.toml with the default templates")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument("--force", action="store_true", help="replace the templates of an existing file")
     parser.set_defaults(run=run)
 

@@ -43,6 +43,13 @@ MORE_UNKNOWN = message(
     fix_en="Is this the prompt file?",
     fix_ja="これはプロンプトファイルですか？",
 )
+NOT_MULTILINE = message(
+    "file-not-multiline",
+    "{field} has line breaks but is written as a string of one line",
+    "{field} は改行を含みますが、1行の文字列として書かれています",
+    fix_en='Write it between triple quotes ("""), each line on its own.',
+    fix_ja='""" で囲み、改行はそのまま書いてください。',
+)
 MOST_UNKNOWN = 10_000
 """Keys that are named one by one; the file may hold a hundred thousand."""
 
@@ -68,6 +75,7 @@ def check_read(file: PromptFile, check: Check = check) -> list[Problem]:
     for kind in KINDS:
         name = field_name(kind)
         if name in file.values:
+            problems.extend(_not_multiline(file, name))
             problems.extend(_template(file, kind, name, check))
     return in_order(problems)
 
@@ -90,6 +98,15 @@ def _unknown(file: PromptFile) -> Iterator[Problem]:
         yield Problem("warning", code, key.line, 1, params, file=file.name)
     if rest := file.unknown[MOST_UNKNOWN:]:
         yield Problem("warning", MORE_UNKNOWN, rest[0].line, 1, {"count": len(rest)}, file=file.name)
+
+
+def _not_multiline(file: PromptFile, name: str) -> Iterator[Problem]:
+    """The documents' fourth rule: programs read ``\\n`` in quotes as well, people do not."""
+    place = file.places[name]
+    if place.value_start is None or "\n" not in file.values[name]:
+        return
+    if not file.source.startswith(('"""', "'" * 3), place.value_start):
+        yield Problem("warning", NOT_MULTILINE, place.line, file=file.name, field=name)
 
 
 def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[Problem]:

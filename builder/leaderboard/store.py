@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
 from builder.leaderboard import executions as listing
@@ -48,8 +49,12 @@ class AggregationStore(Source):
     >>> with AggregationStore("workspace", dialect=MIXSEEK) as store:
     ...     store.ranking("3f0c…")  # or: await store.get_leader_board_ranking("3f0c…")
 
-    Every coroutine has a plain method beside it. Methods may be called from several threads at once.
+    Every coroutine has a plain method beside it. Methods may be called from several threads at once. All
+    raise a ``LeaderboardError``: where there is no database, or it cannot be read.
     """
+
+    def __repr__(self) -> str:
+        return f"AggregationStore({str(self.path)!r})"
 
     @property
     def across(self) -> Across:
@@ -69,6 +74,7 @@ class AggregationStore(Source):
 
     def ranking(self, execution_id: str, order: RankingOrder | None = None) -> list[RankingEntry]:
         """All teams, best first, in the dialect's order; empty for an execution without rows.
+        ``get_leader_board_ranking`` is the documents' name for the same, as a coroutine and with dicts.
 
         The scores are MixSeek's own 32-bit ones, which prompts print; for pages there is ``standings``.
         """
@@ -86,8 +92,8 @@ class AggregationStore(Source):
         """Scores by team and round, no texts: what a chart needs."""
         return self.answer(lambda reader: listing.scores(reader, execution_id, team_id))
 
-    async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
-        return await asyncio.to_thread(self.ranking, execution_id)
+    async def get_leader_board_ranking(self, execution_id: str) -> list[dict[str, Any]]:
+        return [entry.model_dump() for entry in await asyncio.to_thread(self.ranking, execution_id)]
 
     def top(self, execution_id: str, limit: int = 10) -> list[LeaderboardEntry]:
         """The best teams with their ranks."""

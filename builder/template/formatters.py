@@ -5,28 +5,36 @@ Used wherever a prompt is rendered: by the contract's classes, the commands and 
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, tzinfo
-from typing import Any
 from zoneinfo import ZoneInfo
 
-from pydantic import ValidationError
-
 from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
-from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.dialect import CONTRACT, Dialect
-from builder.template.models import EvaluatorPromptContext, PromptContext, RankingEntry, RoundState
+from builder.template.models import (
+    EvaluatorPromptContext,
+    PromptContext,
+    RankingEntry,
+    RoundState,
+    all_taken,
+)
+from builder.template.shapes import Ranking, RoundStateLike, Row
 from builder.template.variables import PromptKind
 
-Ranking = Sequence[RankingEntry | Mapping[str, Any]]
 Values = dict[str, str | int]
 
 
-def format_submission_history(round_history: Sequence[RoundState], dialect: Dialect = CONTRACT) -> str:
-    """The earlier rounds, one block each, a blank line between."""
-    if not round_history:
+def format_submission_history(
+    round_history: Iterable[RoundStateLike | Row], dialect: Dialect = CONTRACT
+) -> str:
+    """The earlier rounds, one block each, a blank line between.
+
+    Raises ``ContextError`` for what is no round: neither a dict nor an object with its fields.
+    """
+    states = all_taken(RoundState, round_history)
+    if not states:
         return dialect.sentences.no_history
-    return "\n\n".join(_round_block(state, dialect) for state in round_history)
+    return "\n\n".join(_round_block(state, dialect) for state in states)
 
 
 def _round_block(state: RoundState, dialect: Dialect) -> str:
@@ -47,11 +55,15 @@ def format_ranking_table(
     ranking: Ranking, team_id: str, team_name: str = "", dialect: Dialect = CONTRACT
 ) -> str:
     """The teams in the order given, the own one marked. ``team_name`` is kept for the contract's
-    signature: the name shown is the leaderboard's own, for every team alike."""
-    if not ranking:
+    signature: the name shown is the leaderboard's own, for every team alike.
+
+    Raises ``ContextError`` for an entry without its fields or with a score that is no finite number.
+    """
+    entries = all_taken(RankingEntry, ranking)
+    if not entries:
         return dialect.sentences.no_ranking
     return "\n".join(
-        _ranking_line(rank, _entry(entry), team_id, dialect) for rank, entry in enumerate(ranking, start=1)
+        _ranking_line(rank, entry, team_id, dialect) for rank, entry in enumerate(entries, start=1)
     )
 
 
@@ -63,17 +75,11 @@ def _ranking_line(rank: int, entry: RankingEntry, team_id: str, dialect: Dialect
     )
 
 
-def _entry(entry: RankingEntry | Mapping[str, Any]) -> RankingEntry:
-    if isinstance(entry, RankingEntry):
-        return entry
-    try:
-        return RankingEntry.model_validate(dict(entry))
-    except ValidationError as error:
-        raise ContextError.wrap(error, CONTEXT_INVALID) from error
-
-
 def generate_position_message(position: int, total_teams: int, dialect: Dialect = CONTRACT) -> str:
-    """The sentence for a place: first, up to third, or further down."""
+    """The sentence for a place: first, up to third, or further down.
+
+    Raises ``PositionError``, a ``ValueError``, for a place that cannot be.
+    """
     if total_teams < 1:
         raise PositionError(TOTAL_TEAMS)
     if not 1 <= position <= total_teams:
@@ -106,6 +112,8 @@ def current_time(environ: Mapping[str, str] | None = None) -> datetime:
 def get_current_datetime_with_timezone(now: datetime | None = None, tz: str | None = None) -> str:
     """ISO 8601 with offset. Clock and zone are read where they are not given.
 
+    Raises ``TimezoneError``, a ``ValueError``, for a zone that nobody knows.
+
     >>> get_current_datetime_with_timezone(datetime(2025, 11, 19, 12, 34, 56, 789012, UTC), "Asia/Tokyo")
     '2025-11-19T21:34:56.789012+09:00'
     """
@@ -136,7 +144,7 @@ def variables(
     # Only the team's own prompt hides a history in round 1: the judgment looks at the round just played.
     history = [] if bare and kind == "team" else context.round_history
     known: Ranking | None = ranking if context.ranking is None else context.ranking
-    entries = None if first_round or known is None else [_entry(entry) for entry in known]
+    entries = None if first_round or known is None else all_taken(RankingEntry, known)
     return {
         "user_prompt": context.user_prompt,
         "round_number": context.round_number,
