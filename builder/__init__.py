@@ -130,8 +130,13 @@ if TYPE_CHECKING:
     from builder.template.dialect import DIALECTS as DIALECTS
     from builder.template.dialect import ENGLISH as ENGLISH
     from builder.template.dialect import MIXSEEK as MIXSEEK
+    from builder.template.dialect import MIXSEEK_A15 as MIXSEEK_A15
+    from builder.template.dialect import MIXSEEK_A18 as MIXSEEK_A18
+    from builder.template.dialect import MIXSEEK_A19 as MIXSEEK_A19
+    from builder.template.dialect import RELEASES as RELEASES
     from builder.template.dialect import Dialect as Dialect
     from builder.template.dialect import Sentences as Sentences
+    from builder.template.dialect import dialect_named as dialect_named
     from builder.template.formatters import format_ranking_table as format_ranking_table
     from builder.template.formatters import format_submission_history as format_submission_history
     from builder.template.formatters import generate_position_message as generate_position_message
@@ -198,7 +203,10 @@ _NAMES = {
     "builder.template.defaults": (
         "DEFAULT_EVALUATOR_USER_PROMPT DEFAULT_JUDGMENT_USER_PROMPT DEFAULT_TEAM_USER_PROMPT"
     ),
-    "builder.template.dialect": "CONTRACT DIALECTS ENGLISH MIXSEEK Dialect Sentences",
+    "builder.template.dialect": (
+        "CONTRACT DIALECTS ENGLISH MIXSEEK MIXSEEK_A15 MIXSEEK_A18 MIXSEEK_A19 RELEASES Dialect Sentences "
+        "dialect_named"
+    ),
     "builder.template.formatters": (
         "format_ranking_table format_submission_history generate_position_message "
         "get_current_datetime_with_timezone"

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 
 from builder import __version__
-from builder.commands import check, context, diff, init, leaderboard, render, system
+from builder.commands import check, context, diff, formats, init, leaderboard, render, system
 from builder.commands.terminal import complain
 from builder.errors import BuilderError
 from builder.files.reading import WORKSPACE_VARIABLE
 
-COMMANDS = (init, check, render, context, diff, leaderboard, system)
+COMMANDS = (init, check, render, formats, context, diff, leaderboard, system)
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m builder") -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from builder.errors import BuilderError, TimezoneError
 from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.messages import message
-from builder.template.dialect import DIALECTS
+from builder.template.dialect import CONTRACT, DIALECTS, NEWEST, Dialect, dialect_named
 from builder.template.formatters import timezone
 
 if TYPE_CHECKING:
@@ -29,10 +29,16 @@ NOT_TEXT = message(
 def add_dialect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dialect",
-        choices=list(DIALECTS),
+        choices=[NEWEST, *DIALECTS],
         default="contract",
-        help="whose words and whitespace: the documents' (default), the released MixSeek's, or English",
+        help="the format: the documents' (default), the same in English, or that of a release of MixSeek's;"
+        " `mixseek` is the newest. See `formats`.",
     )
+
+
+def chosen_dialect(arguments: argparse.Namespace) -> Dialect:
+    """What ``--dialect`` says; its choices are names that are known."""
+    return dialect_named(arguments.dialect) or CONTRACT
 
 
 def add_workspace(parser: argparse.ArgumentParser, *names: str, help: str = "the MixSeek workspace") -> None:

@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands, add_dialect, add_workspace
+from builder.commands.arguments import Subcommands, add_dialect, add_workspace, chosen_dialect
 from builder.commands.store import opened
 from builder.files.reading import workspace_of
 from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say
-from builder.template.dialect import DIALECTS
 
 
 def add_to(commands: Subcommands) -> None:
@@ -30,7 +29,7 @@ def add_to(commands: Subcommands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     workspace, execution = _asked(arguments.workspace, arguments.execution)
-    with opened(workspace, DIALECTS[arguments.dialect]) as store:
+    with opened(workspace, chosen_dialect(arguments)) as store:
         rows = _executions(store) if execution is None else _ranking(store, execution)
     headings = _EXECUTION_COLUMNS if execution is None else _RANKING_COLUMNS
     terminal.write_exactly(_FORMATS[arguments.format](headings, rows))

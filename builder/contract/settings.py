@@ -36,7 +36,7 @@ from builder.template.defaults import (
     DEFAULT_EVALUATOR_USER_PROMPT,
     DEFAULT_JUDGMENT_USER_PROMPT,
     DEFAULT_TEAM_USER_PROMPT,
-    DEFAULT_TEMPLATES,
+    default_templates,
 )
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.variables import FIELDS, field_name
@@ -211,12 +211,12 @@ def load_settings(
 ) -> PromptBuilderSettings:
     """A workspace's templates: environment over file over default.
 
-    ``environ`` is the process's own where none is given; the dialect says the variables' names. Raises
-    ``WorkspaceMissing``, ``SettingsError`` and, where a file that something names is not there,
-    ``PromptFileMissing``.
+    ``environ`` is the process's own where none is given; the dialect says the variables' names, and whose
+    defaults apply. Raises ``WorkspaceMissing``, ``SettingsError`` and, where a file that something names is
+    not there, ``PromptFileMissing``.
     """
     environment = _environment_layer(os.environ if environ is None else environ, dialect)
-    layers = (environment, _file_layer(workspace))
+    layers = (environment, _file_layer(workspace), _default_layer(dialect))
     token = _LAYERS.set(layers)
     try:
         return PromptBuilderSettings()
@@ -226,8 +226,8 @@ def load_settings(
         _LAYERS.reset(token)
 
 
-def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
-    """Write the workspace's prompt file with the default templates; its path.
+def init_file(workspace: Path, *, today: date, force: bool = False, dialect: Dialect = CONTRACT) -> Path:
+    """Write the workspace's prompt file with the default templates of a format; its path.
 
     With ``force`` the templates of an existing file are replaced; a file that cannot be read as
     TOML is replaced as a whole.
@@ -238,7 +238,7 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
     state = inspect(path, root)
     if state.data is not None and not force:
         raise PromptFileConflict(FILE_EXISTS, file=str(path))
-    values = {field_name(kind): text for kind, text in DEFAULT_TEMPLATES.items()}
+    values = _default_layer(dialect).values
     try:
         new = merge(state.data, values, today, str(path))
     except PromptFileInvalid:
@@ -266,6 +266,11 @@ def _environment_layer(environ: Mapping[str, str], dialect: Dialect) -> _Layer:
         {name: environ[variable] for name, variable in set_.items()},
         {name: Source("environment", variable) for name, variable in set_.items()},
     )
+
+
+def _default_layer(dialect: Dialect) -> _Layer:
+    values = {field_name(kind): text for kind, text in default_templates(dialect).items()}
+    return _Layer(values, {name: Source("default") for name in values})
 
 
 def _file_layer(workspace: Path) -> _Layer:

@@ -81,5 +81,6 @@ class UserPromptBuilder:
         return f"UserPromptBuilder({str(self.workspace)!r}, dialect={self.dialect.name!r})"
 
     def _render(self, kind: PromptKind, context: PromptContext, ranking: Ranking | None) -> str:
-        values = variables(kind, context, ranking, self._clock(), self.dialect)
-        return render(kind, getattr(self.settings, field_name(kind)), values, self.dialect)
+        template = getattr(self.settings, field_name(kind))
+        values = variables(kind, context, ranking, self._clock(), self.dialect, template)
+        return render(kind, template, values, self.dialect)

@@ -35,8 +35,15 @@ from builder.leaderboard.records import (
     SubmissionLength,
     TeamFailure,
 )
-from builder.leaderboard.rows import SubmissionRow, delivered_of, entries_of, feedback_of, metrics_of
-from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
+from builder.leaderboard.rows import (
+    SubmissionRow,
+    delivered_of,
+    entries_of,
+    feedback_of,
+    is_without_agents,
+    metrics_of,
+)
+from builder.leaderboard.sentences import NO_AGENTS, PROMPT_NOT_STORED, TASK_UNKNOWN
 from builder.leaderboard.source import Source, T
 from builder.leaderboard.story import Story, Texts, read_conversation, read_story
 from builder.template.dialect import RankingOrder
@@ -259,7 +266,8 @@ class AggregationStore(Source):
         stored = self.answer(lambda reader: read_conversation(reader, execution_id, team_id, round_number))
         delivered = delivered_of(stored)
         if delivered is None:
-            raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
+            why = NO_AGENTS if is_without_agents(stored) else PROMPT_NOT_STORED
+            raise PromptNotStored(why, team_id=team_id, round_number=round_number)
         return delivered
 
     async def delivered_prompt(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:

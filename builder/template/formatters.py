@@ -1,15 +1,17 @@
-"""The values of a template's variables: history, ranking, position and time in the words of a dialect.
+"""The values of a template's variables: history, ranking, position and time in the words of a format.
 
 Used wherever a prompt is rendered: by the contract's classes, the commands and the studio.
 """
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
+from builder.template.boundaries import boundary_tags, neutralised, tags_in
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.models import (
     EvaluatorPromptContext,
@@ -22,56 +24,106 @@ from builder.template.shapes import Ranking, RoundStateLike, Row
 from builder.template.variables import PromptKind
 
 Values = dict[str, str | int]
+Template = str | frozenset[str]
+"""What values are made for: a template, or its tags (``tags_of``) for whoever keeps values by them."""
+
+
+@dataclass(frozen=True)
+class NeutralisedTag:
+    """A tag in the value of a variable that MixSeek spells differently, so that it is no tag any more."""
+
+    variable: str
+    tag: str
+
+
+def tags_of(template: Template, dialect: Dialect) -> frozenset[str]:
+    """The tags of a template that values depend on in this format: two with the same get the same values."""
+    if not dialect.neutralises_tags:
+        return frozenset()
+    return boundary_tags(template) if isinstance(template, str) else template
+
+
+class _Cleaning:
+    """What a format does to each text that is put into a template."""
+
+    def __init__(self, dialect: Dialect, template: Template | None) -> None:
+        if dialect.neutralises_tags and template is None:
+            raise TypeError(f"in {dialect.name} the values depend on the template: give it as well")
+        self._names = tags_of(template, dialect) if template is not None else frozenset[str]()
+        self.found: dict[NeutralisedTag, None] | None = None
+        """What was changed, for whoever asks; in the order of the prompt, each once."""
+
+    def __call__(self, variable: str, text: str) -> str:
+        if not self._names or "<" not in text:
+            return text
+        if self.found is not None:
+            self.found.update({NeutralisedTag(variable, tag): None for tag in tags_in(text, self._names)})
+        return neutralised(text, self._names)
 
 
 def format_submission_history(
-    round_history: Iterable[RoundStateLike | Row], dialect: Dialect = CONTRACT
+    round_history: Iterable[RoundStateLike | Row], dialect: Dialect = CONTRACT, template: Template = ""
 ) -> str:
-    """The earlier rounds, one block each, a blank line between.
+    """The earlier rounds, one block each, a blank line between. ``template`` is the one that the text is put
+    into: the newest MixSeek neutralises its tags, and some in every template.
 
     Raises ``ContextError`` for what is no round: neither a dict nor an object with its fields.
     """
-    states = all_taken(RoundState, round_history)
+    return _history_text(all_taken(RoundState, round_history), dialect, _Cleaning(dialect, template))
+
+
+def _history_text(states: Sequence[RoundState], dialect: Dialect, clean: _Cleaning) -> str:
     if not states:
         return dialect.sentences.no_history
-    return "\n\n".join(_round_block(state, dialect) for state in states)
+    return "\n\n".join(_round_block(state, dialect, clean) for state in states)
 
 
-def _round_block(state: RoundState, dialect: Dialect) -> str:
+def _round_block(state: RoundState, dialect: Dialect, clean: _Cleaning) -> str:
     words = dialect.sentences
     lines = [
         words.round_heading.format(round_number=state.round_number),
         words.score.format(score=state.evaluation_score),
     ]
     if state.score_details is not None:
-        lines += [words.details_heading, json.dumps(state.score_details, ensure_ascii=False, indent=2)]
+        details = json.dumps(state.score_details, ensure_ascii=False, indent=2)
+        lines += [words.details_heading, clean("submission_history", details)]
     if state.evaluation_feedback and words.feedback:
         lines.append(words.feedback.format(feedback=state.evaluation_feedback))
-    lines.append(words.submission.format(content=state.submission_content))
+    lines.append(words.submission.format(content=clean("submission_history", state.submission_content)))
     return "\n".join(lines)
 
 
 def format_ranking_table(
-    ranking: Ranking, team_id: str, team_name: str = "", dialect: Dialect = CONTRACT
+    ranking: Ranking,
+    team_id: str,
+    team_name: str = "",
+    dialect: Dialect = CONTRACT,
+    template: Template = "",
 ) -> str:
     """The teams in the order given, the own one marked. ``team_name`` is kept for the contract's
     signature: the name shown is the leaderboard's own, for every team alike.
 
     Raises ``ContextError`` for an entry without its fields or with a score that is no finite number.
     """
-    entries = all_taken(RankingEntry, ranking)
+    return _ranking_text(all_taken(RankingEntry, ranking), team_id, dialect, _Cleaning(dialect, template))
+
+
+def _ranking_text(entries: Sequence[RankingEntry], team_id: str, dialect: Dialect, clean: _Cleaning) -> str:
     if not entries:
         return dialect.sentences.no_ranking
     return "\n".join(
-        _ranking_line(rank, entry, team_id, dialect) for rank, entry in enumerate(entries, start=1)
+        _ranking_line(rank, entry, team_id, dialect, clean) for rank, entry in enumerate(entries, start=1)
     )
 
 
-def _ranking_line(rank: int, entry: RankingEntry, team_id: str, dialect: Dialect) -> str:
+def _ranking_line(rank: int, entry: RankingEntry, team_id: str, dialect: Dialect, clean: _Cleaning) -> str:
     words = dialect.sentences
     line = words.ranking_own if entry.team_id == team_id else words.ranking_other
     return line.format(
-        rank=rank, team_name=entry.team_name, max_score=entry.max_score, total_rounds=entry.total_rounds
+        rank=rank,
+        team_name=clean("ranking_table", entry.team_name),
+        max_score=entry.max_score,
+        total_rounds=entry.total_rounds,
     )
 
 
@@ -130,13 +182,40 @@ def variables(
     ranking: Ranking | None,
     now: datetime,
     dialect: Dialect = CONTRACT,
+    template: Template | None = None,
 ) -> Values:
     """Every value that a template of this kind may use. Pure: ``now`` carries its zone, ``ranking`` is what
-    a store said (``None`` without a store), and a ranking of the context's own wins over it."""
+    a store said (``None`` without a store), and a ranking of the context's own wins over it.
+
+    ``template`` is the text that the values are for: since 0.1.0a19 they depend on it.
+    """
+    return _variables(kind, context, ranking, now, dialect, _Cleaning(dialect, template))
+
+
+def neutralised_tags(
+    kind: PromptKind, context: PromptContext, ranking: Ranking | None, dialect: Dialect, template: str
+) -> list[NeutralisedTag]:
+    """The tags that this format neutralises in the values of the template's own variables."""
+    if not dialect.neutralises_tags:
+        return []
+    clean = _Cleaning(dialect, template)
+    clean.found = {}
+    _variables(kind, context, ranking, datetime.min, dialect, clean)
+    return [found for found in clean.found if found.variable in template]
+
+
+def _variables(
+    kind: PromptKind,
+    context: PromptContext,
+    ranking: Ranking | None,
+    now: datetime,
+    dialect: Dialect,
+    clean: _Cleaning,
+) -> Values:
     if isinstance(context, EvaluatorPromptContext):
         return {
-            "user_prompt": context.user_query,
-            "submission": context.submission,
+            "user_prompt": clean("user_prompt", context.user_query),
+            "submission": clean("submission", context.submission),
             "current_datetime": now.isoformat(),
         }
     first_round = context.round_number == 1
@@ -146,19 +225,17 @@ def variables(
     known: Ranking | None = ranking if context.ranking is None else context.ranking
     entries = None if first_round or known is None else all_taken(RankingEntry, known)
     return {
-        "user_prompt": context.user_prompt,
+        "user_prompt": clean("user_prompt", context.user_prompt),
         "round_number": context.round_number,
-        "submission_history": format_submission_history(history, dialect),
-        "ranking_table": _ranking_text(entries, context.team_id, dialect),
+        "submission_history": _history_text(history, dialect, clean),
+        "ranking_table": (
+            dialect.sentences.no_store
+            if entries is None
+            else _ranking_text(entries, context.team_id, dialect, clean)
+        ),
         "team_position_message": _position_text(entries, context.team_id, dialect),
         "current_datetime": now.isoformat(),
     }
-
-
-def _ranking_text(entries: list[RankingEntry] | None, team_id: str, dialect: Dialect) -> str:
-    if entries is None:
-        return dialect.sentences.no_store
-    return format_ranking_table(entries, team_id, dialect=dialect)
 
 
 def _position_text(entries: list[RankingEntry] | None, team_id: str, dialect: Dialect) -> str:

@@ -10,7 +10,7 @@ from itertools import islice
 
 from builder.jail import Coverage
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values
+from builder.template.formatters import Values, tags_of
 from builder.template.variables import VARIABLES, PromptKind, Variable
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
 from studio.models import PromptSet, SampleContext
@@ -58,7 +58,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     key = (kind, digest_of(text), dialect.name, stamp)
     if (kept := _found.get(key)) is not None:
         return kept
-    values = _values_of(prompt_set, kind, dialect, stamp)
+    values = _values_of(prompt_set, kind, text, dialect, stamp)
     together = Coverage()
     for start in range(0, len(values), _AT_ONCE):
         reached = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)
@@ -93,14 +93,16 @@ def digest_of(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
-def _values_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp: Stamp) -> tuple[Values, ...]:
+def _values_of(
+    prompt_set: PromptSet, kind: PromptKind, text: str, dialect: Dialect, stamp: Stamp
+) -> tuple[Values, ...]:
     """What the variables stand for, in each context and round that differs from the others."""
-    key = (kind, dialect.name, stamp)
+    key = (kind, dialect.name, tags_of(text, dialect), stamp)
     if (kept := _values.get(key)) is not None:
         return kept
     different: dict[tuple[str | int, ...], Values] = {}
     for at_round in _at_rounds(prompt_set):
-        values = at_round.values(kind, dialect)
+        values = at_round.values(kind, dialect, text)
         different.setdefault(tuple(values.values()), values)
         if len(different) >= MOST_ROUNDS:
             break

@@ -57,13 +57,13 @@ def _round_buttons(
 
 @register.simple_tag
 def figures(preview: Preview) -> SafeString:
-    """How long the prompt is, and in which dialect it was rendered."""
+    """How long the prompt is, and in which format it was rendered."""
     size, counted = preview.characters, preview.tokens
     characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": localize(size)}
     tokens = ngettext("%(count)s token", "%(count)s tokens", counted.tokens) % {
         "count": localize(counted.tokens)
     }
-    tokenizer, about = escape(counted.tokenizer), _("The dialect its prompts are rendered in")
+    tokenizer, about = escape(counted.tokenizer), _("The format of its previews")
     sample = ""
     if preview.shows_sample_time:
         why = _("So that two previews can be compared, `current_datetime` is always this.")

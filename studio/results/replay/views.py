@@ -73,7 +73,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     opened: dict[TextKind, list[range]] = {kind: [part.rows for part in clean["open"] if part.kind == kind]}
     view = View(clean["w"], clean["all"], opened)
     template = page["choice"].side.templates.parts[kind]
-    panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)
+    panel = replayed(played, kind, template, played.format(workspace.spoken), view, owner=owner)
     sides = {"old": {"title": _("Really sent")}, "new": {"title": page["choice"].title}}
     page |= {"panel": panel, "page": sides}
     if clean["rows"]:
