@@ -63,6 +63,7 @@ class RunRow(NamedTuple):
     scoring: int | None
     partial: list[str]
     whole_score: float | None
+    formats: list[str] | None
 
     def score_of(self, *, partial: bool) -> float | None:
         """The best score; without teams that ended by a failure, unless they are asked for."""
@@ -76,6 +77,7 @@ class RunRow(NamedTuple):
 COLUMNS = (
     "pk", "version__number", "execution_id", "found", "over", "state", "task_key", "teams", "rounds",
     "best_score", "metrics", "scoring_id", "partial_teams", "whole_score",
+    "formats",
 )  # fmt: skip
 
 
@@ -90,13 +92,17 @@ def measured_runs(
 ) -> tuple[Measured, ...]:
     """The groups, that of most runs first; ``partial``: with teams that did not finish."""
     groups: list[tuple[ScoringBasis, list[RunRow]]] = []
-    # Those whose settings are known first, the newest before all; the others join whom they may be like.
-    for row in sorted(rows, key=lambda row: (row.scoring not in records, -row.key)):
+    # Those of which most is known first, the newest before all; the others join whom they may be like.
+    for row in sorted(
+        rows, key=lambda row: (row.scoring not in records, len(row.formats or ()) != 1, -row.key)
+    ):
         score = row.score_of(partial=partial)
         # A failed run got as far as its failure let it, not its prompt.
         if score is None or not math.isfinite(score) or row.state == "failed":
             continue
-        basis = ScoringBasis(judges, tuple(row.metrics), records.get(row.scoring or 0))
+        basis = ScoringBasis(
+            judges, tuple(row.metrics), records.get(row.scoring or 0), tuple(row.formats or ())
+        )
         alike = [some for known, some in groups if known.compares_with(basis)]
         if alike:
             max(alike, key=len).append(row)

@@ -44,7 +44,7 @@ class RunSettings:
                 for one in self._orchestrators
                 if unix_line_ends(one.templates.get("team_user_prompt", "")) in templates
             ]
-            if found := scoring_of_run(self._orchestrators, teams, prompts, release=None):
+            if found := scoring_of_run(self._orchestrators, teams, prompts):
                 result.orchestrator, settings = found
                 result.scoring = kept(settings, self.now)
 

@@ -57,6 +57,8 @@ class ScoringBasis:
     metrics: tuple[str, ...]
     settings: ScoringSettings | None = None
     """None where they were not recorded."""
+    formats: tuple[str, ...] = ()
+    """Of the releases that its prompts can be of; none where they do not tell."""
 
     def differs_in(self, other: "ScoringBasis") -> tuple[Part, ...]:
         """What is not equal."""
@@ -74,6 +76,8 @@ class ScoringBasis:
                 for part, mine, theirs in _settings_pairs(self.settings, other.settings)
                 if mine != theirs
             ]
+        if _of_different_releases(self.formats, other.formats):
+            parts.append("release")
         return tuple(parts)
 
     def compares_with(self, other: "ScoringBasis") -> bool:
@@ -86,8 +90,7 @@ class ScoringBasis:
             return ()
         judges = [
             changed_lines(theirs, mine)
-            for part, mine, theirs in _settings_pairs(self.settings, other.settings)
-            if part != "release"
+            for _part, mine, theirs in _settings_pairs(self.settings, other.settings)
         ]
         return tuple(line for lines in judges for line in lines)[:MOST_LINES]
 
@@ -97,8 +100,11 @@ def _settings_pairs(
 ) -> Iterator[tuple[Part, tuple[str, ...], tuple[str, ...]]]:
     yield "evaluator_settings", mine.evaluator, theirs.evaluator
     yield "judgment_settings", mine.judgment, theirs.judgment
-    if mine.release and theirs.release:
-        yield "release", (mine.release,), (theirs.release,)
+
+
+def _of_different_releases(mine: Collection[str], theirs: Collection[str]) -> bool:
+    """Releases ask judges differently: 0.1.0a19 adds a guard to each evaluator's instruction."""
+    return bool(mine and theirs) and not set(mine) & set(theirs)
 
 
 @dataclass(frozen=True)
@@ -180,9 +186,8 @@ class BasisChange:
     def _of_settings(self, part: Part) -> str:
         names = {"old": self.old, "new": self.new, "before": self.releases[0], "after": self.releases[1]}
         if part == "release":
-            return (
-                _("The runs of v%(new)d ran on MixSeek %(after)s, those of v%(old)d on %(before)s.") % names
-            )
+            said = _("The prompts of v%(new)d were made by %(after)s, those of v%(old)d by %(before)s.")
+            return said % names
         if part == "evaluator_settings":
             return _("The runs of v%(new)d had other evaluator settings than those of v%(old)d.") % names
         return _("The runs of v%(new)d had other judgment settings than those of v%(old)d.") % names
@@ -204,7 +209,7 @@ def basis_change_between(
         for part in _TEMPLATES
         if part in parts and (number := _changed_by(part, older, newer, judges)) is not None
     }
-    releases = [(basis.settings and basis.settings.release) or "" for basis in (before, after)]
+    releases = [" / ".join(basis.formats) for basis in (before, after)]
     return BasisChange(
         older,
         newer,
@@ -283,15 +288,14 @@ def _templates_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
 
 
 def _settings_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
+    if _of_different_releases(one.formats or (), other.formats or ()):
+        said = _("They ran on different releases: %(first)s in the first, %(second)s in the second.")
+        names = {"first": " / ".join(one.formats or ()), "second": " / ".join(other.formats or ())}
+        yield Caution(said % names, apart=True)
     if one.scoring is None or other.scoring is None:
         yield Caution(_("Evaluator, judgment and team settings were not recorded for both runs."))
         return
     before, after = one.scoring.settings, other.scoring.settings
-    if before.release and after.release and before.release != after.release:
-        said = _(
-            "They ran on different releases of MixSeek: %(first)s in the first, %(second)s in the second."
-        )
-        yield Caution(said % {"first": before.release, "second": after.release}, apart=True)
     for said, lines in (
         (
             _("They had different evaluator settings, so their scores are not the same ruler."),

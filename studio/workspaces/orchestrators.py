@@ -49,20 +49,18 @@ def readers_of(path: Path, orchestrators: Sequence[Orchestrator]) -> list[str]:
 
 
 def scoring_of_run(
-    orchestrators: Sequence[Orchestrator],
-    teams: Collection[str],
-    prompts: Collection[Path],
-    release: str | None,
+    orchestrators: Sequence[Orchestrator], teams: Collection[str], prompts: Collection[Path]
 ) -> tuple[str, ScoringSettings] | None:
     """The orchestrator file that a run of these teams was started with, and its settings as they are now.
 
     The database does not name it: it is the one with these teams and, among several, one whose prompt file
-    made the prompts. None where files with different settings remain.
+    made the prompts. None where files with different settings remain. The release is left out, for a run's
+    prompts tell it.
     """
     fitting = [one for one in orchestrators if set(teams) and set(teams) <= one.team_ids]
     closest = [one for one in fitting if one.team_ids == set(teams)] or fitting
     of_prompts = [one for one in closest if one.prompts.path in prompts] or closest
-    settings = {one.name: scoring_settings(one, release) for one in of_prompts}
+    settings = {one.name: scoring_settings(one) for one in of_prompts}
     if len({some.sha256 for some in settings.values()}) != 1:
         return None
     name = next(iter(settings)) if len(settings) == 1 else ""

@@ -161,7 +161,8 @@ def _done(batch: UUID) -> set[tuple[int, str]]:
 
 def _scorings(state: PromptFileState) -> dict[str, ScoringSettings]:
     """What runs of each orchestrator that reads the file are scored with now."""
-    return {one.name: scoring_settings(one) for one in state.readers}
+    release = state.workspace.spoken.name
+    return {one.name: scoring_settings(one, release) for one in state.readers}
 
 
 def _objection(target: Target, order: Order) -> BuilderError | None:
