@@ -12,7 +12,7 @@ from builder.contract.round_prompt import Kept, PlainTextPromptBuilder, RoundPro
 from builder.errors import TemplateFailure
 from builder.files.text_parts import read_part
 from builder.messages import message
-from builder.problems import Problem, errors_in, in_order
+from builder.problems import Problem, cut, errors_in
 from builder.template.allowed import FILTERS, Signature
 from builder.template.bindings import collect
 from builder.template.gate import inspect
@@ -96,7 +96,7 @@ def check_round_template(template: RoundTemplate, text: str) -> list[Problem]:
     ]
     problems += check_names(tree, bindings)
     problems += check_fields(tree, declared, bindings)
-    return in_order(problems)
+    return cut(problems)
 
 
 def read_round_templates(folder: Path, root: Path | None = None) -> dict[RoundTemplate, str]:

@@ -27,7 +27,8 @@ from builder.files.reading import ORCHESTRATOR_FILE, closing, peek, peek_in
 from builder.files.toml_file import located
 from builder.messages import message
 from builder.orchestrators.dotenv import PREFIX, mixseek_variables
-from builder.orchestrators.tables import CONFIG_KEYS, Part, Table, read_table
+from builder.orchestrators.tables import CONFIG_KEYS, Table, read_table
+from builder.orchestrators.tables import Part as Part
 from builder.template.variables import FIELDS
 
 CONFIGS = Path("configs")

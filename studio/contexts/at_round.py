@@ -1,4 +1,7 @@
-"""Sample contexts at one of their rounds: the values that a template is rendered with."""
+"""Sample contexts at one of their rounds: the values that a template is rendered with.
+
+Used by previews, saves, comparisons, the matrix and costs.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -109,7 +109,7 @@ class PromptSet(models.Model):
     @property
     def kinds(self) -> tuple[TextKind, ...]:
         """What a version of it consists of."""
-        return self.file_kind.text_kinds
+        return FileKind(self.holds).text_kinds
 
     @property
     def latest(self) -> "PromptVersion | None":

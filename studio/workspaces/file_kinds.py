@@ -5,12 +5,10 @@ Used by the states of workspaces, by imports and by exports, which treat all kin
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
-from typing import TypeVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -33,20 +31,18 @@ from studio.prompts.texts import (
     user_prompts,
 )
 from studio.shell.jail import pool
+from studio.workspaces.jail_answers import once_per_file
 from studio.workspaces.models import mark_of
 from studio.workspaces.orchestrators import orchestrators_in
 from studio.workspaces.roots import FolderRefused, require_allowed, root_of
 
 DOTENV_FILE = Path(".env")
 
-_MOST_KEPT = 256
-_LARGEST_KEPT = 256 * 1024
 _OVERRIDE = re.compile(
     rb"\s*(?:export\s+)?(MIXSEEK_PROMPT_BUILDER_(?:CONFIG|_(?:" + "|".join(FIELDS).encode() + rb")))\s*=",
     re.IGNORECASE,
 )
 
-Answer = TypeVar("Answer")
 Content = tuple[PromptFile | None, Texts | None]
 """What a file says: all of a prompt file, and the texts where they make a whole version."""
 
@@ -115,11 +111,18 @@ class WorkspaceFile(ABC):
 
     def read(self, data: bytes, name: str) -> Content | PromptFileError:
         """``parse`` for a file that is looked at again and again: the same bytes go to the jail once."""
-        return _once(_parsed, data)(self, data, name)
+
+        def parsed() -> Content | PromptFileError:
+            try:
+                return self.parse(data, name)
+            except PromptFileError as error:
+                return error
+
+        return once_per_file(f"parse {self.holds}", data, name, parsed)
 
     def problems(self, data: bytes, name: str) -> tuple[Problem, ...]:
         """``check``, once for the same bytes."""
-        return _once(_checked, data)(self, data, name)
+        return once_per_file(f"check {self.holds}", data, name, lambda: tuple(self.check(data, name)))
 
 
 class PromptsFile(WorkspaceFile):
@@ -132,7 +135,7 @@ class PromptsFile(WorkspaceFile):
     def locate(self, workspace: Workspace, folder: Path) -> tuple[Path, NamedFile | None]:
         data = peek_file(folder / ORCHESTRATOR_FILE, folder)[0].data
         if data is not None:
-            named = _once(_named, data)(data)
+            named = _named(data)
             return folder / (named.name if named else self.usual), named
         usual = folder / self.usual
         read = [] if usual.exists() else [one.prompts.path for one in orchestrators_in(workspace, folder)]
@@ -281,27 +284,6 @@ def dotenv_variables(folder: Path) -> list[tuple[str, int]]:
     return [(match[1].decode(), number) for match, number in matches if match]
 
 
-# --- what the jail said about the same bytes ---------------------------------------------
-
-
-def _once(function: "_lru_cache_wrapper[Answer]", data: bytes) -> Callable[..., Answer]:
-    """The function with its cache, or without where the bytes are too many to keep."""
-    return function if len(data) <= _LARGEST_KEPT else function.__wrapped__
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _parsed(kind: WorkspaceFile, data: bytes, name: str) -> Content | PromptFileError:
-    try:
-        return kind.parse(data, name)
-    except PromptFileError as error:
-        return error
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _checked(kind: WorkspaceFile, data: bytes, name: str) -> tuple[Problem, ...]:
-    return tuple(kind.check(data, name))
-
-
-@lru_cache(maxsize=_MOST_KEPT)
 def _named(data: bytes) -> NamedFile | None:
-    return pool().named_prompt_file(data, str(ORCHESTRATOR_FILE))
+    name = str(ORCHESTRATOR_FILE)
+    return once_per_file("named", data, name, lambda: pool().named_prompt_file(data, name))

@@ -1,4 +1,7 @@
-"""Workspaces at a glance, for their list: the prompt file, the database, what runs there now."""
+"""Workspaces at a glance, for their list: the prompt file, the database, what runs there now.
+
+Used by that list and by the page of a workspace.
+"""
 
 import hashlib
 import os

@@ -3,22 +3,22 @@
 Used by the workspace's page, its health, exports and attribution. Files are read by the jail, each text once.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from builder.errors import PromptFileInvalid
 from builder.jail import PromptFile
-from builder.orchestrators.finder import Orchestrator, find, orchestrator_files
+from builder.orchestrators.finder import Orchestrator, Part, find, orchestrator_files
 from builder.orchestrators.scoring_settings import ScoringSettings, scoring_settings
 from studio.models import ScoringRecord, Workspace
 from studio.shell.jail import pool
+from studio.workspaces.jail_answers import once_per_file
 from studio.workspaces.roots import FolderRefused, require_allowed, roots
 
 MOST_SHOWN = 50
-_MOST_KEPT = 512
+Answer = TypeVar("Answer")
 
 
 def orchestrators_of(workspace: Workspace) -> list[Orchestrator]:
@@ -81,32 +81,23 @@ def kept(settings: ScoringSettings, at: datetime) -> ScoringRecord:
 
 class _Reader:
     def read(self, data: bytes, name: str) -> PromptFile:
-        return _raised(_prompt_file(data, name))  # type: ignore[no-any-return]
+        return _answered("prompt file", data, name, lambda: pool().read(data, name))
 
-    def config_table(self, data: bytes, name: str, part: Any) -> dict[str, Any] | None:
-        return _raised(_table(data, name, part))  # type: ignore[no-any-return]
+    def config_table(self, data: bytes, name: str, part: Part) -> dict[str, Any] | None:
+        return _answered(part, data, name, lambda: pool().config_table(data, name, part))
 
 
 _reader = _Reader()
 
 
-def _raised(answer: Any) -> Any:
-    if isinstance(answer, PromptFileInvalid):
-        raise answer
-    return answer
+def _answered(job: str, data: bytes, name: str, ask: Callable[[], Answer]) -> Answer:
+    def answer() -> Answer | PromptFileInvalid:
+        try:
+            return ask()
+        except PromptFileInvalid as error:
+            return error
 
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _prompt_file(data: bytes, name: str) -> PromptFile | PromptFileInvalid:
-    try:
-        return pool().read(data, name)
-    except PromptFileInvalid as error:
-        return error
-
-
-@lru_cache(maxsize=_MOST_KEPT)
-def _table(data: bytes, name: str, part: Any) -> dict[str, Any] | PromptFileInvalid | None:
-    try:
-        return pool().config_table(data, name, part)
-    except PromptFileInvalid as error:
-        return error
+    answered = once_per_file(f"{job} of an orchestrator", data, name, answer)
+    if isinstance(answered, PromptFileInvalid):
+        raise answered
+    return answered

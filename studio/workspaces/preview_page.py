@@ -1,4 +1,4 @@
-"""What the teams of one workspace would receive: its own file, in the dialect that its MixSeek speaks."""
+"""The preview of one workspace: what its teams would receive, in its MixSeek's dialect."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
