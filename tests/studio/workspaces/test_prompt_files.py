@@ -137,6 +137,7 @@ def test_another_prompt_file_is_imported_by_its_mark_and_nothing_else(
     _, fast = prompt_states_of([workspace])
     page = signed_in.get(reverse("workspace-import", args=["ws"]), {"file": fast.file.mark})
     assert FAST in page.text and "judgment_user_prompt" in page.text
+    assert "<code>configs/nested/fast.toml</code>" in page.text
     assert (
         signed_in.get(reverse("workspace-import", args=["ws"]), {"file": "@" + "0" * 12}).status_code == 404
     )
