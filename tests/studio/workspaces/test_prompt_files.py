@@ -63,7 +63,7 @@ def test_the_page_lists_all_orchestrator_files_with_what_each_reads(
     page = signed_in.get("/workspaces/ws/").text
     section = page[page.index("orchestrators-title") :]
     for name in ("configs/plain.toml", "configs/nested/fast.toml", FAST, "configs/evaluators/news.toml"):
-        assert f"<code>{name}</code>" in section
+        assert f"<code>{name.replace('/', '/<wbr>')}</code>" in section
     assert "could override the prompt file" in section and "Team beta" in section
     assert f"Prompt file {FAST}" in page and "secret" not in page
     Workspace.objects.update(run_variables={"MIXSEEK_PROMPT_BUILDER_CONFIG": "configs/prompts/other.toml"})
