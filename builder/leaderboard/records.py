@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from builder.leaderboard.schema import PARTIAL
 from builder.template.models import RoundPromptContext
 
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
@@ -12,8 +13,6 @@ ExecutionOrder = Literal["newest", "oldest", "best"]
 """``best``: by best score; those without one come last."""
 RULES = ("Below minimum rounds", "Final round reached (judgment skipped")
 """How the reasons begin that MixSeek writes where no model was asked."""
-PARTIAL = "partial_failure"
-"""How the exit reasons begin of teams that failed, or ran out of time, after some rounds."""
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,12 @@ class TeamSummary:
     wins: int
     best_score: float | None
     mean_score: float | None
-    """Of its best scores, one for each execution."""
+    """Of its best scores, one for each execution that it finished."""
     last_at: datetime | None
+    partial: int = 0
+    """Executions in which it failed, or ran out of time, after some rounds."""
+    mean_of_all: float | None = None
+    """The same with those."""
 
     @property
     def name(self) -> str:

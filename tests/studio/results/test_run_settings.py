@@ -206,6 +206,11 @@ def test_teams_that_did_not_finish_are_flagged_and_left_out_unless_asked_for(
     assert "Leave them out" in signed_in.get(page.request["PATH_INFO"] + "?partial=1").text
     ranking = signed_in.get(reverse("run-detail", args=[workspace.slug, execution])).text
     assert "Ran out of time after some rounds" in ranking
+    summary = store_of(workspace).across.team(best.team_id)
+    assert summary and (summary.partial, summary.mean_score) == (1, None)
+    assert summary.mean_of_all == pytest.approx(best.best_score)
+    team = signed_in.get(reverse("team-detail", args=[workspace.slug, best.team_id])).text
+    assert "without 1 run that it did not finish" in team
 
 
 def test_decisions_of_a_rule_are_no_verdicts_of_a_model(
