@@ -17,9 +17,9 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
+from studio.results.kept_settings import RunSettings
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
-from studio.results.run_settings import RunSettings
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of

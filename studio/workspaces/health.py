@@ -90,7 +90,7 @@ def _readers(state: "PromptFileState") -> Iterator[Finding]:
             _("Read by runs of %(orchestrators)s.") % {"orchestrators": ", ".join(names)},
             file=state.relative,
         )
-    elif not names and state.data is not None and state.has_orchestrators:
+    elif not names and state.data is not None and state.orchestrators:
         yield Finding(
             "warning",
             _("No orchestrator file of this workspace reads this file."),

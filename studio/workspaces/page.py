@@ -6,22 +6,22 @@ from datetime import datetime
 
 from django.utils.translation import gettext as _
 
-from builder.errors import JailError, LeaderboardError
+from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
-from builder.orchestrators.finder import Orchestrator
+from builder.orchestrators.scoring_settings import scoring_settings
 from studio.models import Export, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.runs.reading import Runs, read_runs
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
-from studio.workspaces.orchestrators import orchestrators_of
 from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, prompt_states_of, state_of
 from studio.workspaces.stores import store_of
 
 NEWEST_RUNS = 10
 NEWEST_EXPORTS = 5
+PROBLEMS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,29 @@ class WorkspacePage:
     state: PromptFileState
     database: DatabaseGlance
     health: Sequence[Finding]
+    others: Sequence[PromptFileState]
+    """Prompt files beside the main one, which other orchestrator files read."""
     runs: Runs | None
     """None where the folder is not looked at."""
     exports: Sequence[Export]
     system: PromptFileState | None = None
     """The system prompt's file, where the workspace has to do with one."""
-    others: Sequence[PromptFileState] = ()
-    """Prompt files beside the main one, which other orchestrator files read."""
-    orchestrators: Sequence[Orchestrator] = ()
+
+    @property
+    def problems(self) -> list[Finding]:
+        """What is wrong with the templates; a file that cannot be read at all says so in its health."""
+        return self.state.findings
 
     @property
     def is_started_unknown(self) -> bool:
         """Whether nobody has said what runs are started with: it could override every prompt file."""
         return not (self.workspace.working_directory or self.workspace.run_variables)
+
+    @property
+    def moving_models(self) -> list[str]:
+        """Settings with a model name that is an alias, which moves on to the next model."""
+        lines = (line for one in self.state.orchestrators for line in scoring_settings(one).moving_models)
+        return sorted(set(lines))[:PROBLEMS_SHOWN]
 
 
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
@@ -56,19 +66,11 @@ def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
         state=state,
         database=database,
         health=[*state.health, *_database_health(workspace, database)],
+        others=others,
         runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
         exports=newest_of(workspace, NEWEST_EXPORTS, now),
         system=system if system.is_of_use else None,
-        others=others,
-        orchestrators=_orchestrators(workspace),
     )
-
-
-def _orchestrators(workspace: Workspace) -> Sequence[Orchestrator]:
-    try:
-        return orchestrators_of(workspace)
-    except JailError:
-        return ()
 
 
 def _is_allowed(workspace: Workspace) -> bool:

@@ -86,7 +86,8 @@ class PromptFileState:
         return f"{self.workspace.slug}{mark_of(self.relative)}"
 
     @cached_property
-    def _orchestrators(self) -> list[Orchestrator]:
+    def orchestrators(self) -> list[Orchestrator]:
+        """All orchestrator files of the workspace, for a prompt file; none where they cannot be read."""
         if self.folder is None or not self.file_kind.has_templates:
             return []
         try:
@@ -95,13 +96,9 @@ class PromptFileState:
             return []
 
     @property
-    def has_orchestrators(self) -> bool:
-        return bool(self._orchestrators)
-
-    @property
     def readers(self) -> tuple[Orchestrator, ...]:
         """The orchestrator files whose runs read this prompt file; none where that cannot be told."""
-        return tuple(one for one in self._orchestrators if one.prompts.path == self.path)
+        return tuple(one for one in self.orchestrators if one.prompts.path == self.path)
 
     @property
     def relative(self) -> str:

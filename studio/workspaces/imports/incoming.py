@@ -21,7 +21,8 @@ from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import SYSTEM_FIELD
-from studio.workspaces.file_kinds import FileReport, WorkspaceFile, kind_of_file, peek_file
+from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file, prompt_file_marked
+from studio.workspaces.file_kinds import WorkspaceFile as WorkspaceFile
 from studio.workspaces.roots import require_allowed
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
@@ -147,6 +148,18 @@ def file_of(workspace: Workspace, held: WorkspaceFile) -> IncomingFile:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
     at = datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
     return IncomingFile(name, file.data, at, workspace, held.holds)
+
+
+def other_file(workspace: Workspace, mark: str) -> WorkspaceFile:
+    """A prompt file beside the workspace's main one, by its mark."""
+    file = prompt_file_marked(workspace, mark)
+    if file is None:
+        raise RequestRefused(
+            404,
+            _("This workspace has no such prompt file any more."),
+            _("Its page lists those that its orchestrator files read."),
+        )
+    return file
 
 
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:

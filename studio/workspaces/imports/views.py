@@ -20,7 +20,7 @@ from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
-from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file, prompt_file_marked
+from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
     AlreadyKept,
@@ -32,7 +32,14 @@ from studio.workspaces.imports.importing import (
     import_into_editor,
     propose,
 )
-from studio.workspaces.imports.incoming import IncomingFile, NoFile, file_of, uploaded_file
+from studio.workspaces.imports.incoming import (
+    IncomingFile,
+    NoFile,
+    WorkspaceFile,
+    file_of,
+    other_file,
+    uploaded_file,
+)
 from studio.workspaces.imports.page import SETS_OFFERED, ImportPage
 from studio.workspaces.models import LABELLED
 
@@ -245,16 +252,9 @@ def _workspace(slug: str) -> Workspace:
 
 def _held(workspace: Workspace, reference: str) -> WorkspaceFile:
     """A file of the workspace by its kind or its mark; the main prompt file where nobody says."""
-    if not reference.startswith("@"):
-        return kind_of_file(reference or FileKind.PROMPTS)
-    file = prompt_file_marked(workspace, reference)
-    if file is None:
-        raise RequestRefused(
-            404,
-            _("This workspace has no such prompt file any more."),
-            _("Its page lists those that its orchestrator files read."),
-        )
-    return file
+    if reference.startswith("@"):
+        return other_file(workspace, reference)
+    return kind_of_file(reference or FileKind.PROMPTS)
 
 
 def _chosen(slug: str) -> PromptSet:

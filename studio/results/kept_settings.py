@@ -1,4 +1,4 @@
-"""Run settings: what a run was scored with, and which of its teams did not finish. Used by attribution.
+"""Kept settings: what a run was scored with, and which of its teams did not finish. Used by attribution.
 
 MixSeek reads its files once, when a run starts, and stores nothing of them: they are kept when the studio
 first sees the run, under way or just over. Of older runs it is not known.
