@@ -21,6 +21,7 @@ from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import SYSTEM_FIELD
+from studio.shell.refusal import RequestRefused
 from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file, prompt_file_marked
 from studio.workspaces.file_kinds import WorkspaceFile as WorkspaceFile
 from studio.workspaces.roots import require_allowed
