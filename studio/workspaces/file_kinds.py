@@ -34,7 +34,7 @@ from studio.shell.jail import pool
 from studio.workspaces.jail_answers import once_per_file
 from studio.workspaces.models import mark_of
 from studio.workspaces.orchestrators import orchestrators_in
-from studio.workspaces.roots import FolderRefused, require_allowed, root_of
+from studio.workspaces.roots import LONGEST_PATH, FolderRefused, require_allowed, root_of
 
 DOTENV_FILE = Path(".env")
 
@@ -252,7 +252,8 @@ def prompt_files_of(workspace: Workspace, followed: Mapping[str, Label] | None =
         return [main, *(OtherPromptsFile(name, label) for name, label in sorted(labels.items()))]
     # Where nobody names the usual file and it is not there, MixSeek has its own templates.
     named = {file.name for file in read if file.named_by != "default" or file.data is not None}
-    names = {name for name in named if not Path(name).is_absolute()} | labels.keys()
+    inside = {name for name in named if not Path(name).is_absolute() and len(name) <= LONGEST_PATH}
+    names = inside | labels.keys()
     return [
         main,
         *(OtherPromptsFile(name, labels.get(name)) for name in sorted(names) if folder / name != path),

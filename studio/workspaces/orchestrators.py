@@ -15,7 +15,7 @@ from builder.orchestrators.scoring_settings import ScoringSettings, scoring_sett
 from studio.models import ScoringRecord, Workspace
 from studio.shell.jail import pool
 from studio.workspaces.jail_answers import once_per_file
-from studio.workspaces.roots import FolderRefused, require_allowed, roots
+from studio.workspaces.roots import LONGEST_PATH, FolderRefused, require_allowed, roots
 
 MOST_SHOWN = 50
 Answer = TypeVar("Answer")
@@ -35,7 +35,8 @@ def orchestrators_of(workspace: Workspace) -> list[Orchestrator]:
 
 def orchestrators_in(workspace: Workspace, folder: Path) -> list[Orchestrator]:
     """The same where the folder is known to be allowed."""
-    names = orchestrator_files(folder, roots=roots())[:MOST_SHOWN]
+    listed = orchestrator_files(folder, roots=roots())
+    names = [name for name in listed if len(name) <= LONGEST_PATH][:MOST_SHOWN]
     found = (find(folder, name, workspace.surroundings, reader=_reader, roots=roots()) for name in names)
     return [orchestrator for orchestrator in found if orchestrator.is_one]
 
