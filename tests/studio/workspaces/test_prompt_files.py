@@ -71,6 +71,12 @@ def test_the_page_lists_all_orchestrator_files_with_what_each_reads(
     assert "named by the environment" in page and "could override the prompt file" not in page
 
 
+def test_the_list_shows_the_state_of_each_prompt_file(signed_in: Client, workspace: Workspace) -> None:
+    page = signed_in.get("/workspaces/").text
+    row = page[page.index("configs/<wbr>prompts/<wbr>fast.toml") :]
+    assert "Unknown" in row[: row.index("</td>")]
+
+
 def test_an_export_writes_the_file_whose_label_is_followed_and_keeps_the_settings(
     signed_in: Client, workspace: Workspace, prompt_set: PromptSet
 ) -> None:
