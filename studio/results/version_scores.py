@@ -14,7 +14,7 @@ from typing import Literal
 from django.db.models import Count, Q
 
 from builder.results.statistics import Difference, Estimate, difference
-from studio.models import Export, PromptSet, RoundResult, RunResult
+from studio.models import Export, FollowedFile, PromptSet, RoundResult, RunResult
 from studio.results.measured_runs import COLUMNS, Measured, RunRow, measured_runs, settings_of
 from studio.results.models import Found
 from studio.results.scoring_basis import (
@@ -189,7 +189,9 @@ def not_counted(prompt_set: PromptSet) -> NotCounted:
     edited = RunResult.objects.filter(found=Found.EDITED, version__prompt_set=prompt_set)
     reached = Export.objects.filter(version__prompt_set=prompt_set).order_by().values("workspace")
     unknown = RunResult.objects.filter(found=Found.UNKNOWN).filter(
-        Q(workspace__in=reached) | Q(workspace__label__prompt_set=prompt_set)
+        Q(workspace__in=reached)
+        | Q(workspace__label__prompt_set=prompt_set)
+        | Q(workspace__in=FollowedFile.objects.filter(label__prompt_set=prompt_set).values("workspace"))
     )
     return NotCounted(several.order_by().values("pk").distinct().count(), edited.count(), unknown.count())
 

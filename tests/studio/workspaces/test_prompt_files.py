@@ -177,6 +177,11 @@ def test_settings_hold_a_label_per_file_and_what_runs_are_started_with(
     assert not workspace.followed_files.exists()
 
 
+def test_a_label_that_a_prompt_file_follows_is_not_taken_off(signed_in: Client, workspace: Workspace) -> None:
+    answer = signed_in.post(reverse("label-move", args=["news"]), {"name": "fast"})
+    assert answer.status_code == 409 and f"WS: {FAST}" in answer.text
+
+
 def test_a_workspace_without_the_usual_files_has_the_prompt_file_that_is_read(workspace: Workspace) -> None:
     (workspace.folder / "configs/plain.toml").unlink()
     (workspace.folder / "configs/prompt_builder.toml").unlink()
