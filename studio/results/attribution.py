@@ -20,6 +20,7 @@ from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspa
 from studio.results.kept_settings import RunSettings
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
+from studio.results.release import find_release
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
@@ -66,6 +67,8 @@ def attribute_workspace(
         return AttributionPass()  # nothing has run there yet
     except (LeaderboardError, JailError) as error:
         return AttributionPass(runs, rounds, error)
+    finally:
+        find_release(workspace)
     return AttributionPass(runs, rounds)
 
 
