@@ -39,6 +39,12 @@ def said(error: BuilderError) -> str:
 
 
 @register.filter
+def as_lines(lines: Iterable[str]) -> str:
+    """Texts below each other."""
+    return "\n".join(lines)
+
+
+@register.filter
 def breakable(path: str) -> str:
     """A path that may go on in the next line after each slash."""
     return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))

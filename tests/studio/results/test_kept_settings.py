@@ -147,6 +147,9 @@ def test_a_changed_weight_or_evaluator_model_splits_the_comparison(
     page = signed_in.get(reverse("prompt-scores", args=["set"])).text
     assert "Different rulers: v2 is not compared with v1." in page
     assert lines[0][1:].split(" = ")[0] in page
+    shown = signed_in.get(reverse("run-detail", args=[workspace.slug, second.execution_id])).text
+    assert "by configs/orchestrator.toml, as it was then" in shown
+    assert lines[1][1:].replace('"', "&quot;") in shown
     address = reverse("run-compare", args=[workspace.slug, first.execution_id, second.execution_id])
     assert "They had different evaluator settings" in signed_in.get(address).text
 
