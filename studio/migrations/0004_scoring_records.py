@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0002_mixseek_releases'),
+        ('studio', '0003_context_author'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
