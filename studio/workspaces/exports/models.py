@@ -1,8 +1,8 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
-import shlex
 from pathlib import Path
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
@@ -49,6 +49,11 @@ class Export(ImmutableModel):
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()
 
+    # Found out for the pages that list exports, see `receipts`.
+    superseded: bool
+    can_undo = False
+    undo_obstacle = ""
+
     class Meta:
         ordering = ("-pk",)
         indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
@@ -79,9 +84,10 @@ class Export(ImmutableModel):
         """The export as a command, for a script or another day."""
         if self.version is None:
             return ""
-        what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
-        line = f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
-        return line if self.is_usual_file else f"{line} --file {shlex.quote(self.file)}"
+        what = f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}"
+        file = [] if self.is_usual_file else ["--file", self.file]
+        command: str = settings.ENVIRONMENT.command("export", what, "--workspace", self.workspace.path, *file)
+        return command
 
     @property
     def key(self) -> str:
