@@ -70,7 +70,7 @@ def check_confinement(**kwargs: Any) -> list[CheckMessage]:
         found.append(
             Warning(
                 "On this system the workers that render templates run without a seccomp filter.",
-                hint="Limits of memory, time and files still hold; Linux on x86-64 or aarch64 has the filter.",
+                hint="Limits of memory, time and files still hold; Linux on x86-64 and aarch64 has it.",
                 id="studio.W001",
             )
         )
