@@ -18,14 +18,14 @@ from builder.template.variables import VARIABLES
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.editor.conflicts import is_changed, version_of
 from studio.editor.forms import ViewOf
+from studio.editor.variables import VariableRow, variable_rows
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.prompts.drafts import CopyReason, SentDraft
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, in_order
 from studio.prompts.texts import TextKind, text_field, text_name
-from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 
@@ -82,6 +82,11 @@ class EditorPage:
         return editor_words()
 
     @property
+    def variables(self) -> list[VariableRow]:
+        """Of the template that is shown, with their values in the context that is chosen."""
+        return [] if self.kind == "system" else variable_rows(self.prompt_set, self.kind, self.at_round)
+
+    @property
     def has_draft(self) -> bool:
         """Whether a draft with changes is on the server, to be compared or discarded."""
         return self.changed and self.kept
@@ -119,6 +124,13 @@ class EditorPage:
             *self.findings,
             *(finding for finding in more if (finding.kind, finding.code, finding.line) not in known),
         ]
+
+    @property
+    def listed_findings(self) -> list[Finding]:
+        """Those below the editor: an error that stands above the prompt stands there alone."""
+        shown = {(error.kind, error.code, error.line) for error in self.preview.errors} if self.preview else set()
+        findings = [each for each in self.all_findings if (each.kind, each.code, each.line) not in shown]
+        return in_order(findings)
 
     @property
     def elsewhere_json(self) -> str:
@@ -255,14 +267,5 @@ def _page(
 def _variables(kind: TextKind) -> str:
     if kind == "system":
         return "[]"
-    language = reader_language()
-    variables = [
-        {
-            "name": variable.name,
-            "type": variable.type,
-            "description": variable.description.fill(language, {}),
-            "sample": variable.sample,
-        }
-        for variable in VARIABLES[kind]
-    ]
+    variables = [{"name": variable.name, "type": variable.type} for variable in VARIABLES[kind]]
     return json.dumps(variables, ensure_ascii=False)

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -19,7 +20,9 @@ from studio.editor.conflicts import CHOICES, TAKES, Conflict, between, is_change
 from studio.editor.forms import RevisionForm, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
 from studio.editor.sets import reason
+from studio.editor.variables import variable_rows
 from studio.models import Draft, DraftCopy, PromptSet
+from studio.preview.rendering import preview_source
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.prompts.findings import Finding
@@ -40,6 +43,15 @@ def editor_page(request: HttpRequest, page: EditorPage, status: int = 200) -> Ht
     """The page, whatever brought it about."""
     context = {"page": page, "prompt_set": page.prompt_set, "preview": page.preview}
     return render(request, "editor/edit.html", context, status=status)
+
+
+@require_safe
+def prompt_variables(request: HttpRequest, slug: str) -> HttpResponse:
+    """The variables of a template, with their values in a context at a round."""
+    view = read_view(request.GET)
+    prompt_set, _saved, at_round = preview_source(slug, view.context, view.round)
+    context = {"kind": view.kind, "variables": variable_rows(prompt_set, view.kind, at_round)}
+    return HttpResponse(render_to_string("editor/_variables.html", context))
 
 
 @require_POST

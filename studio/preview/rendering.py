@@ -86,6 +86,8 @@ class Preview(Answer):
     saved: PromptVersion | None = None
     diff: Diff | None = None
     """None where there is nothing to compare with, or too much of it."""
+    saved_text: str | None = None
+    """The saved version's prompt, where this text gives none."""
     refusal: JailError | None = None
 
     @property
@@ -103,7 +105,7 @@ class Preview(Answer):
 
     @property
     def shown(self) -> str:
-        return (self.text or "")[:MOST_SHOWN]
+        return (self.text or self.saved_text or "")[:MOST_SHOWN]
 
     @property
     def is_cut(self) -> bool:
@@ -159,15 +161,17 @@ def preview(
     shown = Preview(prompt_set, kind, at_round, text, saved=saved)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
-        before = examined.text if saved is not None else None
-        if saved is not None and before is not None and shown.template_changed:
+        before = examined.text
+        if saved is not None and shown.template_changed:
             before = examine(kind, _text_of(saved, kind), values, dialect, owner=owner).text
     except Superseded:
         raise
     except JailError as refusal:
         return replace(shown, refusal=refusal)
-    diff = compare_prompts(before, examined.text) if examined.text is not None else None
-    return replace(shown, findings=findings_of(kind, examined), text=examined.text, diff=diff)
+    shown = replace(shown, findings=findings_of(kind, examined), text=examined.text)
+    if examined.text is None:
+        return replace(shown, saved_text=before)
+    return replace(shown, diff=compare_prompts(before, examined.text) if saved is not None else None)
 
 
 def preview_topic(prompt_set: PromptSet, kind: PromptKind, tab: str) -> str:

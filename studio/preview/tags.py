@@ -1,21 +1,23 @@
-"""Tags of the preview: rounds, figures, the prompt with its cacheable prefix, and the bar of its budget.
+"""Tags of the preview: rounds, figures, the prompt with its marks, and the bar of its budget.
 
 HTML is made here in one go, because it is rendered at every pause of somebody who types. Sentences stand
 outside of the f-strings: what collects them for translation does not look into those.
 """
 
+from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
 
 from django import template
 from django.urls import reverse
-from django.utils.formats import date_format, localize, number_format
+from django.utils.formats import date_format, number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from builder.cache.tokens import TokenCount
+from builder.diff.lines import Diff
 from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import BudgetView, Fill, PartName
 from studio.preview.cacheable_prefix import CacheablePrefixes
@@ -25,65 +27,124 @@ from studio.preview.rendering import Preview
 register = template.Library()
 
 _NOT_KNOWN = "–"
+MOST_BUTTONS = 5
+"""Rounds that have a button each; more of them would push the text away."""
 
 
 @register.simple_tag
-def round_buttons(preview: Preview) -> SafeString:
-    """A button for each round of the context; the next one is marked for the key that goes on."""
+def round_control(preview: Preview) -> SafeString:
+    """The rounds of the context on one line: a button each, or of many a list between two arrows."""
     seen = preview.at_round
-    return _round_buttons(get_language(), preview.url, seen.rounds, seen.round, seen.next_round)
+    return _round_control(get_language(), preview.url, seen.rounds, seen.round)
 
 
 @lru_cache(maxsize=256)
-def _round_buttons(
-    language: str | None, url: str, rounds: tuple[int, ...], current: int, following: int | None
-) -> SafeString:
+def _round_control(language: str | None, url: str, rounds: tuple[int, ...], current: int) -> SafeString:
     way = f'formaction="{escape(url)}" formnovalidate hx-post="{escape(url)}"'
     swap = 'hx-target="#preview" hx-swap="outerHTML" hx-sync="closest form:replace"'
-    buttons = []
-    for number in rounds:
-        marks = ' aria-current="true"' if number == current else ""
-        marks += " data-next-round" if number == following else ""
-        buttons.append(
-            f'<button class="small" id="round-{number}" name="go" value="{number}" {way} {swap}{marks}>'
-            f"{number}</button>"
-        )
     word = escape(_("Round"))
-    return mark_safe(
-        f'<div class="rounds" role="group" aria-label="{word}"><span class="soft">{word}</span>'
-        f"{''.join(buttons)}</div>"
-    )
+    at, last = rounds.index(current), rounds[-1]
+    following = rounds[(at + 1) % len(rounds)]
+    if len(rounds) <= MOST_BUTTONS:
+        inside = f'<span class="soft" aria-hidden="true">{word}</span>'
+        for number in rounds:
+            marks = ' aria-current="true"' if number == current else ""
+            marks += " data-next-round" if number == following != current else ""
+            inside += (
+                f'<button class="small" id="round-{number}" name="go" value="{number}" data-round="{number}"'
+                f" {way} {swap}{marks}>{number}</button>"
+            )
+        inside += f'<input type="hidden" name="round" value="{current}">'
+    else:
+        steps = (
+            ("previous", _("Previous round"), "‹", rounds[at - 1]),
+            ("next", _("Next round"), "›", following),
+        )
+        back, forth = (
+            f'<button class="small" id="round-{name}" name="go" value="{number}" {way} {swap} title="{escape(said)}"'
+            f' aria-label="{escape(said)}"{" data-next-round" if name == "next" else ""}>{sign}</button>'
+            for name, said, sign, number in steps
+        )
+        options = "".join(
+            f'<option value="{number}" data-round="{number}"{" selected" if number == current else ""}>'
+            f"{number}</option>"
+            for number in rounds
+        )
+        if last > len(rounds):
+            said = _("Not listed: rounds without a submission, and the oldest of a long history")
+            options += f"<option disabled>{escape(said)}</option>"
+        of_all = escape(_("of %(count)s") % {"count": grouped(last)})
+        inside = (
+            f'{back}<select id="round" name="round" aria-label="{word}" {swap} hx-post="{escape(url)}">{options}'
+            f'</select><span class="soft num of-all">{of_all}</span>{forth}'
+        )
+    return mark_safe(f'<div class="rounds" role="group" aria-label="{word}">{inside}</div>')
 
 
 @register.simple_tag
 def figures(preview: Preview) -> SafeString:
-    """How long the prompt is, and in which dialect it was rendered."""
-    size, counted = preview.characters, preview.tokens
-    characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": localize(size)}
-    tokens = ngettext("%(count)s token", "%(count)s tokens", counted.tokens) % {
-        "count": localize(counted.tokens)
-    }
-    tokenizer, about = escape(counted.tokenizer), _("The dialect its prompts are rendered in")
-    sample = ""
-    if preview.shows_sample_time:
-        why = _("So that two previews can be compared, `current_datetime` is always this.")
-        said = _("sample time")
-        sample = f'\n  <span class="soft" title="{escape(why)}">{escape(said)}</span>'
+    """How long the prompt is, whether that is too long, and what it costs."""
+    view = preview.budget
+    count = view.counted.tokens
+    words = ngettext("%(tokens)s token", "%(tokens)s tokens", count) % {"tokens": "\0"}
+    shown = escape(about(grouped(count), view.counted.exact))
+    if view.budget is not None:
+        shown += f'<span class="long"> / {grouped(view.budget)}</span>'
+    tokens, sign, style, more = escape(words).replace("\0", shown), "", "", tokenizer(view.counted)
+    if view.fill in ("over", "close"):
+        over = view.fill == "over"
+        more = fill_words(view.fill, view.over_by)
+        sign = f'<span aria-hidden="true">{"▲" if over else "≈"}</span> '
+        style = " badge bad" if over else " badge warn"
+        tokens += f'<span class="visually-hidden">, {escape(more)}</span>'
+    cost = ""
+    if view.model is not None and view.cost is not None and view.cost.plain is not None:
+        title = f"{view.model.name}. {priced(view.model)}"
+        amount = about(dollars(view.cost.plain), view.cost.exact)
+        cost = f'<span class="num cost" title="{escape(title)}">{escape(amount)}</span>'
     return mark_safe(
-        f'<p class="figures">\n  <span class="num">{escape(characters)}</span>\n'
-        f'  <span class="num" title="{tokenizer}">{"" if counted.exact else "≈ "}{escape(tokens)}'
-        f' <span class="soft">({tokenizer})</span></span>\n'
-        f'  <span class="tag plain" title="{escape(about)}">'
-        f"{escape(preview.dialect.name)}</span>{sample}\n</p>"
+        f'<p class="figures"><span class="num{style}" title="{escape(more)}">{sign}<span>{tokens}</span></span>{cost}</p>'
     )
 
 
 @register.simple_tag
-def shaded(preview: Preview, prefixes: CacheablePrefixes | str | None = None) -> SafeString:
-    """The prompt as it is shown; its cacheable prefix is shaded where that is known."""
+def prompt_text(preview: Preview, prefixes: CacheablePrefixes | str | None = None) -> SafeString:
+    """The prompt as it is shown: lines that differ from the saved version's are marked.
+
+    Where somebody without scripts asked for it, its cacheable prefix is marked instead.
+    """
     text = preview.shown
-    if not isinstance(prefixes, CacheablePrefixes):
+    if isinstance(prefixes, CacheablePrefixes):
+        return _shaded(text, prefixes)
+    if preview.diff is None or not preview.template_changed:
         return mark_safe(escape(text))
+    return mark_safe("".join(_marked_lines(text, preview.diff)))
+
+
+def _marked_lines(text: str, diff: Diff) -> Iterator[str]:
+    lines = text.split("\n")
+    done = 0
+
+    def upto(stop: int) -> str:
+        return escape("\n".join(lines[done:stop]) + ("\n" if stop < len(lines) else ""))
+
+    for run in diff.runs:
+        if run.kind == "equal":
+            continue
+        if run.right > done:
+            yield upto(run.right)
+            done = run.right
+        if run.kind == "removed":
+            gone = ngettext("%(n)d line removed", "%(n)d lines removed", run.size) % {"n": run.size}
+            yield f'<span class="lines-gone" title="{escape(gone)}"></span>'
+            continue
+        yield f'<ins class="new-lines">{upto(run.right + run.size)}</ins>'
+        done = run.right + run.size
+    if done < len(lines):
+        yield upto(len(lines))
+
+
+def _shaded(text: str, prefixes: CacheablePrefixes) -> SafeString:
     # Beyond the basic plane a character is two units; as UTF-16, offsets are the browser's.
     units = text.encode("utf-16-le", "surrogatepass")
     task, end = (2 * prefix.units for prefix in (prefixes.task, prefixes.round))
@@ -166,15 +227,19 @@ def part_names() -> dict[PartName, str]:
     }
 
 
+def fill_words(fill: Fill, over_by: int) -> str:
+    """Whether a prompt is over its budget, in words."""
+    if fill == "over":
+        return _("over by %(tokens)s") % {"tokens": grouped(over_by)}
+    return _("too close to say") if fill == "close" else ""
+
+
 def mark(fill: Fill, over_by: int) -> str:
     """A word, not only a colour, where a prompt is over its budget."""
+    said = fill_words(fill, over_by)
     if fill == "over":
-        said = _("over by %(tokens)s") % {"tokens": grouped(over_by)}
         return _badge(said)
-    if fill == "close":
-        said = _("too close to say")
-        return f' <span class="badge warn">{escape(said)}</span>'
-    return ""
+    return f' <span class="badge warn">{escape(said)}</span>' if said else ""
 
 
 def bar(view: BudgetView) -> str:
@@ -194,19 +259,26 @@ def bar(view: BudgetView) -> str:
 
 
 @register.simple_tag
-def budget_bar(preview: Preview) -> SafeString:
-    """How full the prompt is; behind it the parts, what the levels would leave out, and the cost."""
+def budget_details(preview: Preview) -> SafeString:
+    """The drawer's first half: the parts, what the levels would leave out, the model, and how it was counted."""
     view = preview.budget
     said = against(view.counted, view.budget)
-    by = f"({tokenizer(view.counted)})" if view.budget is not None else _("no budget")
-    name = _("Budget")
+    by = tokenizer(view.counted) if view.budget is not None else _("no budget")
     return mark_safe(
-        f'<details class="budget" id="budget" data-keep-open>\n  <summary>{bar(view)}'
-        f' <span class="num">{escape(said)}</span> <span class="soft">{escape(by)}</span>'
-        f"{mark(view.fill, view.over_by)}</summary>\n"
-        f'  <div class="budget-more" tabindex="0" role="region" aria-label="{escape(name)}">'
-        f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}</div>\n</details>"
+        f'<p class="budget-sum"><span class="num">{escape(said)}</span> <span class="soft">({escape(by)})</span>'
+        f"{mark(view.fill, view.over_by)}</p>{bar(view)}"
+        f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}{_counted(preview)}"
     )
+
+
+def _counted(preview: Preview) -> str:
+    size = preview.characters
+    characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": grouped(size)}
+    formatting = _("Formatting: %(name)s") % {"name": preview.dialect.name}
+    facts = [characters, formatting]
+    if preview.shows_sample_time:
+        facts.append(_("`current_datetime` is always the same sample time, so that previews can be compared"))
+    return f'<p class="soft">{escape(" · ".join(facts).replace("`", ""))}</p>'
 
 
 def _parts(view: BudgetView) -> str:

@@ -21,6 +21,7 @@ from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_t
 from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
 from studio.editor.views import conflict_page, editor_page
 from studio.models import Draft, PromptSet
+from studio.preview.all_rounds import all_rounds
 from studio.preview.cacheable_prefix import (
     CacheablePrefixes,
     NoSuchHint,
@@ -42,6 +43,10 @@ from studio.system.preview_page import SystemPreview, preview_text, workspace_ch
 
 _ANALYSES = BoundedSemaphore(2)
 """Analyses under way: they can wait, and must not take the threads that previews are answered with."""
+_TRIALS = BoundedSemaphore(2)
+"""Texts that are tried in all rounds just now, likewise."""
+_WANTED: dict[str, object] = {}
+"""The newest question of each tab about all rounds; an older one ends at its next rendering."""
 
 
 @require_POST
@@ -62,7 +67,7 @@ def prompt_preview(request: Request, slug: str) -> HttpResponse:
     # Without the context processors: the part needs nothing of what stands around a page.
     context = {
         "preview": shown,
-        "findings": shown.findings,
+        "findings": shown.remarks,  # the errors stand above the prompt
         "seq": view.seq,
         "part": True,
     }
@@ -87,6 +92,33 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
     page = _sent_page(request, get_object_or_404(PromptSet, slug=slug))
     page = with_preview(page, person_of(request))
     return editor_page(request, page, page.preview.status if page.preview else 200)
+
+
+@require_POST
+def prompt_rounds(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the text in the editor fails or changes, in all contexts and rounds; 204 where it has to wait."""
+    refuse_other_encodings(request)
+    view, prompt_set = read_view(request.POST), _template_set(slug)
+    text = sent_text(request.POST, view.kind)
+    tab, question = f"{person_of(request).pk}:{slug}:{view.tab}", object()
+    _WANTED[tab] = question
+    if not _TRIALS.acquire(blocking=False):
+        return HttpResponse(status=204)
+    try:
+        found = all_rounds(
+            prompt_set,
+            view.kind,
+            text,
+            (view.context, view.round),
+            is_wanted=lambda: _WANTED.get(tab) is question,
+        )
+    except JailError:
+        return HttpResponse(status=204)
+    finally:
+        _TRIALS.release()
+        if _WANTED.get(tab) is question:
+            del _WANTED[tab]
+    return HttpResponse(render_to_string("preview/_rounds.html", {"found": found}))
 
 
 @require_POST

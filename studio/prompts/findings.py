@@ -71,14 +71,14 @@ class Finding:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Line by line, of one line the errors first: no hint stands before what keeps one from saving."""
+    """Errors first, then line by line: no hint stands before what keeps one from saving."""
     severities: tuple[Severity, ...] = get_args(Severity)
     return sorted(
         findings,
         key=lambda finding: (
+            severities.index(finding.severity),
             TEXT_KINDS.index(finding.kind) if finding.kind else 0,
             finding.line or 0,
-            severities.index(finding.severity),
             finding.column or 0,
         ),
     )
