@@ -72,6 +72,8 @@ OPEN_TO_STUDIO = {
         "files.writing",
         "files.folders",
         "files.reading",
+        "orchestrators.finder",  # reads files through the jail that it is given
+        "orchestrators.scoring_settings",
     ]
 }
 

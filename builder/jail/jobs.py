@@ -20,6 +20,7 @@ from builder.files import prompt_file
 from builder.files.file_check import check_file
 from builder.files.prompt_file import named_prompt_file
 from builder.jail.limits import Limits, exceeded
+from builder.orchestrators.tables import PARTS, read_table
 from builder.problems import errors_in
 from builder.system.front_matter import read_front_matters
 from builder.system.table import read_system_table
@@ -143,6 +144,10 @@ def _named_prompt_file(args: Args) -> Any:
     return None if named is None else dataclasses.asdict(named)
 
 
+def _config_table(args: Args) -> Any:
+    return read_table(base64.b64decode(args["data"]), args["name"], args["part"])
+
+
 def _system_table(args: Args) -> Any:
     return dataclasses.asdict(read_system_table(base64.b64decode(args["data"]), args["name"]))
 
@@ -169,6 +174,7 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "read": _read,
     "check_file": _check_file,
     "named_prompt_file": _named_prompt_file,
+    "config_table": _config_table,
     "system_table": _system_table,
     "front_matters": _front_matters,
     "compare_three": _compare_three,
@@ -227,5 +233,7 @@ def warm_up() -> None:
         answer(JOBS["read"], {"data": data, "name": "-"})
         answer(JOBS["check_file"], {"data": data, "name": "-"})
         answer(JOBS["system_table"], {"data": data, "name": "-"})
+        for part in PARTS:
+            answer(JOBS["config_table"], {"data": data, "name": "-", "part": part})
     answer(JOBS["front_matters"], {"texts": ["---\na: b\n---", "---\na: b: c\n---"]})
     answer(JOBS["compare_three"], {"base": "a\nb\n", "mine": "a\nc\n", "theirs": "a\nd\n"})

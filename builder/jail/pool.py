@@ -22,6 +22,7 @@ from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
 from builder.jail.stats import Stats
+from builder.orchestrators.tables import Part
 from builder.problems import Problem
 from builder.system.file import SystemSettings, settings_of
 from builder.system.front_matter import FrontMatter
@@ -158,6 +159,13 @@ class JailPool:
         named = self._of_file("named_prompt_file", data, name, owner)
         return None if named is None else NamedFile(**named)
 
+    def config_table(
+        self, data: bytes, name: str, part: Part, *, owner: str | None = None
+    ) -> dict[str, Any] | None:
+        """``builder.orchestrators.tables.read_table``, isolated."""
+        table: dict[str, Any] | None = self._of_file("config_table", data, name, owner, part=part)
+        return table
+
     # --- system prompts ------------------------------------------------------------------
 
     def system_settings(self, data: bytes, name: str, *, owner: str | None = None) -> SystemSettings:
@@ -173,8 +181,8 @@ class JailPool:
             matters += [FrontMatter(**matter) for matter in self._jobs.ask(request, owner, file=True)]
         return matters
 
-    def _of_file(self, job: str, data: bytes, name: str, owner: str | None) -> Any:
-        request = {"do": job, "data": base64.b64encode(data).decode(), "name": name}
+    def _of_file(self, job: str, data: bytes, name: str, owner: str | None, **more: str) -> Any:
+        request = {"do": job, "data": base64.b64encode(data).decode(), "name": name, **more}
         return self._jobs.ask(request, owner, file=True)
 
     # --- batches -------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import { rounds } from "./editor/rounds.js";
 import { saving } from "./editor/save.js";
 import { reordering } from "./editor/reorder.js";
 import { splitter } from "./editor/splitter.js";
-import { stability } from "./editor/stability.js";
+import { cacheablePrefix } from "./editor/cacheable_prefix.js";
 import { stash } from "./editor/stash.js";
 import { stateLine } from "./editor/state.js";
 import { tabs } from "./editor/tabs.js";
@@ -62,7 +62,7 @@ function open(form) {
   }
 
   const covered = coverage(form, editors, current, form.querySelector("[data-coverage]"), words.coverage);
-  const stable = stability(form, editors, current);
+  const stable = cacheablePrefix(form, editors, current);
   const panel = variables(form, current);
   const tried = rounds(form, current, words.rounds, showRound);
 

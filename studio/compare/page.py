@@ -5,48 +5,31 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
 from studio.compare.forms import CompareForm, Opened
-from studio.compare.rendered import Pair, PromptComparison, PromptDiff, prompt_comparison, prompt_diff
+from studio.compare.rendered import PromptComparison
 from studio.compare.versions import (
+    Panel,
     SideName,
-    TemplateDiff,
     VersionOrDraft,
     View,
+    changes_in,
     sides,
-    template_diff,
     unified_text,
+    written_panel,
 )
-from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
-from studio.editor.page import chosen_context
+from studio.contexts.at_round import ContextAtRound, chosen_context, context_at, dialect_of
 from studio.models import PromptSet, PromptVersion, SampleContext
+from studio.prompts.findings import Finding
 from studio.prompts.texts import TextKind, user_prompts
 from studio.shell.jail import status_of
-from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
 VERSIONS_OFFERED = 20
 """In the list below the fields; any other number can be typed."""
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One template of the page: as it is written, or as it is rendered."""
-
-    template: TemplateDiff | None = None
-    prompt: PromptDiff | None = None
-
-    @property
-    def shown(self) -> TemplateDiff | PromptDiff:
-        shown = self.template or self.prompt
-        assert shown is not None
-        return shown
-
-    @property
-    def kind(self) -> TextKind:
-        return self.shown.kind
 
 
 @dataclass(frozen=True)
@@ -80,38 +63,34 @@ class ComparePage:
         return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
 
     @cached_property
-    def pair(self) -> Pair:
-        return Pair(
+    def prompts(self) -> PromptComparison | None:
+        if not self.is_rendered:
+            return None
+        return PromptComparison(
             user_prompts(self.old.templates),
             user_prompts(self.new.templates),
             dialect_of(self.prompt_set),
+            self.at_round,
+            self.view,
             owner=str(self.person.pk),
         )
 
     @cached_property
-    def prompts(self) -> PromptComparison | None:
-        return prompt_comparison(self.pair, self.at_round, self.view) if self.is_rendered else None
-
-    @cached_property
     def panels(self) -> list[Panel]:
         """The texts; where the jail is off, as they are written."""
-        rendered = {diff.kind: diff for diff in self.prompts.diffs} if self.prompts else {}
-        panels: list[Panel] = []
-        for kind in self.prompt_set.kinds:
-            if kind in rendered:
-                panels.append(Panel(prompt=rendered[kind]))
-                continue
-            before = sum(panel.shown.text.changes for panel in panels if panel.shown.text)
-            panels.append(Panel(self._template(kind, before)))
+        panels = list(self.prompts.rendered[0]) if self.prompts else []
+        for kind in self.prompt_set.kinds[len(panels) :]:
+            panels.append(self._written(kind, panels))
         return panels
 
     @property
     def changes(self) -> int:
-        return sum(panel.shown.text.changes for panel in self.panels if panel.shown.text)
+        return changes_in(self.panels)
 
     @property
     def status(self) -> int:
-        return self.prompts.status if self.prompts else 200
+        """The answer's status: an error in a template is no error of the request."""
+        return status_of(self.prompts.refusal) if self.prompts else 200
 
     @property
     def offered(self) -> Sequence[PromptVersion]:
@@ -121,53 +100,43 @@ class ComparePage:
         """One text alone; what keeps it from being there is a problem of the request."""
         if kind not in self.prompt_set.kinds:
             raise RequestRefused(404, _("There are no such rows."))
-        if not self.is_rendered or kind == "system":
-            return Panel(self._template(kind, 0))
+        if self.prompts is None or kind == "system":
+            return self._written(kind)
         try:
-            return Panel(prompt=prompt_diff(self.pair, kind, self.at_round, self.view))
+            return self.prompts.panel(kind)
         except JailError as error:
-            status = status_of(error)
-            raise RequestRefused(
-                status, error.text(reader_language()), error.advice(reader_language())
-            ) from error
+            said = Finding.of(error)
+            raise RequestRefused(status_of(error), said.text, said.advice) from error
 
     def unified(self) -> str:
         """The texts, or their prompts, as ``diff -u`` prints them."""
         return "".join(self._unified(self.panel(kind)) for kind in self.prompt_set.kinds)
 
     def _unified(self, panel: Panel) -> str:
-        if panel.prompt is not None:
-            for side, findings in (
-                (self.old, panel.prompt.old_findings),
-                (self.new, panel.prompt.new_findings),
-            ):
-                if findings:
-                    raise RequestRefused(422, f"{side.title}, {panel.shown.field}: {findings[0].text}")
-        if panel.shown.text is None:
+        for side, findings in ((self.old, panel.old_findings), (self.new, panel.new_findings)):
+            if findings:
+                raise RequestRefused(422, f"{side.title}, {panel.field}: {findings[0].text}")
+        if panel.text is None:
             return ""
         where = f" ({self.at_round.title})" if self.is_rendered else ""
-        return unified_text(
-            panel.shown.text,
-            *(
-                f"{self.prompt_set.slug}/{side.file_name}/{panel.shown.field}{where}"
-                for side in (self.old, self.new)
-            ),
+        old, new = (
+            f"{self.prompt_set.slug}/{side.file_name}/{panel.field}{where}" for side in (self.old, self.new)
         )
+        return unified_text(panel.text, old, new)
 
-    def _template(self, kind: TextKind, before: int) -> TemplateDiff:
-        return template_diff(self.old.templates, self.new.templates, kind, self.view, before)
+    def _written(self, kind: TextKind, above: Sequence[Panel] = ()) -> Panel:
+        return written_panel(self.old.templates, self.new.templates, kind, self.view, above)
 
 
-def compare_page(
-    prompt_set: PromptSet, person: User, old: SideName, new: SideName, form: CompareForm
-) -> ComparePage:
+def compare_page(slug: str, person: User, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
     """The page of two sides, seen as the form says."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
     left, right = sides(prompt_set, person, old, new)
     # A system prompt needs no context.
     known = SampleContext.objects.for_set(prompt_set).defer("submission")
     contexts = list(known) if prompt_set.file_kind.has_templates else []
-    slug = form.cleaned_data["context"]
-    chosen = chosen_context(prompt_set, slug) if slug else _telling(contexts)
+    named = form.cleaned_data["context"]
+    chosen = chosen_context(prompt_set, named) if named else _telling(contexts)
     seen = context_at(chosen, form.cleaned_data["round"])
     return ComparePage(prompt_set, left, right, form, contexts, seen, person)
 

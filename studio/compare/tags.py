@@ -63,7 +63,7 @@ def address(context: template.RequestContext, path: str = "", **changes: object)
 def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
     """This page's address with these rows unfolded, beside those that are already."""
     query = _query(context)
-    query.appendlist("open", _rows(stretch, kind))
+    query.appendlist("open", f"{kind}.{stretch.start}-{stretch.stop}")
     return f"{context['request'].path}?{query.urlencode()}#{kind}-rows-{stretch.start}"
 
 
@@ -71,7 +71,7 @@ def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind
 def rows_alone(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
     """Where these rows alone are, for a page that is open already."""
     query = _query(context)
-    query["rows"] = _rows(stretch, kind)
+    query["rows"] = f"{kind}.{stretch.start}-{stretch.stop}"
     return f"{context['request'].path}?{query.urlencode()}"
 
 
@@ -80,10 +80,6 @@ def _query(context: template.RequestContext) -> QueryDict:
     query = request.GET.copy()
     query.pop("rows", None)
     return query
-
-
-def _rows(stretch: Stretch, kind: PromptKind) -> str:
-    return f"{kind}.{stretch.start}-{stretch.stop}"
 
 
 def _marked(line: Line, tag: Literal["ins", "del"]) -> str:

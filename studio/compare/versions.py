@@ -3,7 +3,7 @@
 Used by comparisons, the matrix, imports, exports and replays.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
@@ -12,11 +12,12 @@ from typing import Literal, NamedTuple
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.diff.lines import Diff, Row, compare, with_line_end
+from builder.diff.lines import Diff, Row, compare
 from builder.diff.unified import unified
 from builder.errors import DiffTooLarge
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.prompts.texts import TextKind, Texts, text_name
+from studio.prompts.findings import Finding
+from studio.prompts.texts import TEXT_NAMES, TextKind, Texts
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
@@ -26,6 +27,8 @@ ROWS_AT_ONCE = 1_000
 
 Show = Literal["rows", "same", "more"]
 State = Literal["unchanged", "whitespace", "changed", "too-large"]
+Outcome = Literal["compared", "same-template", "problems", "unknown"]
+"""Of a prompt: compared; not rendered, for the templates are the same; not there on a side; not tried."""
 
 
 @dataclass(frozen=True)
@@ -136,37 +139,29 @@ def stretches(
     diff: Diff, opened: Sequence[range] = (), *, unfold: bool = False, most: int = ROWS_AT_ONCE
 ) -> list[Stretch]:
     """All rows in order; those that ``opened`` names are shown, as many as fit."""
-    return list(_stretches(diff, opened, unfold, most))
-
-
-def _stretches(diff: Diff, opened: Sequence[range], unfold: bool, most: int) -> Iterator[Stretch]:
     stops = {rows.start: rows.stop for rows in opened if rows}
+    parts: list[Stretch] = []
     left = most
     for section in diff.sections():
         at = section.start
         while at < section.stop:
+            is_opened = at in stops
             if section.folded and not unfold:
                 # What a person opened is beside what the page shows by itself.
-                here = at in stops
-                stop = _fold_stop(at, section.stop, stops, most) if here else _next(at, section.stop, stops)
-                yield Stretch(diff, at, stop, "rows" if here else "same")
+                if is_opened:
+                    stop = min(section.stop, stops[at], at + most)
+                else:
+                    stop = min((start for start in stops if at < start < section.stop), default=section.stop)
+                parts.append(Stretch(diff, at, stop, "rows" if is_opened else "same"))
             else:
-                left = most if at in stops else left
+                left = most if is_opened else left
                 if not left:
-                    yield Stretch(diff, at, len(diff), "more")
-                    return
+                    return [*parts, Stretch(diff, at, len(diff), "more")]
                 stop = min(section.stop, at + left)
                 left -= stop - at
-                yield Stretch(diff, at, stop, "rows")
+                parts.append(Stretch(diff, at, stop, "rows"))
             at = stop
-
-
-def _fold_stop(at: int, stop: int, stops: dict[int, int], most: int) -> int:
-    return min(stop, stops[at], at + most)
-
-
-def _next(at: int, stop: int, stops: dict[int, int]) -> int:
-    return min((start for start in stops if at < start < stop), default=stop)
+    return parts
 
 
 @dataclass(frozen=True)
@@ -188,14 +183,6 @@ class TextDiff:
         if self.diff is None:
             return "too-large"
         return "whitespace" if self.diff.is_same else "changed"
-
-    @property
-    def added(self) -> int:
-        return self.diff.added if self.diff else 0
-
-    @property
-    def removed(self) -> int:
-        return self.diff.removed if self.diff else 0
 
     @property
     def changes(self) -> int:
@@ -257,28 +244,45 @@ class View:
             unfold=self.unfold,
         )
 
-    def compared_prompts(self, kind: TextKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
-        """The same of two prompts."""
-        return self.compared(kind, with_line_end(old), with_line_end(new), most=most)
-
 
 @dataclass(frozen=True)
-class TemplateDiff:
-    """One text of a version."""
+class Panel:
+    """One text of both sides: as it is written or, at a round of a context, the prompt that it gives."""
 
     kind: TextKind
-    text: TextDiff
-    changes_before: int
-    """Changes in the templates above it: changes are counted through."""
+    text: TextDiff | None
+    """None for a prompt where the templates are the same, or one of them gives none."""
+    changes_before: int = 0
+    """Changes in the panels above it: changes are counted through."""
+    round: int | None = None
+    """None for a text as it is written."""
+    outcome: Outcome = "compared"
+    old_findings: tuple[Finding, ...] = ()
+    """Why there is no prompt."""
+    new_findings: tuple[Finding, ...] = ()
+    met_limit: bool = False
+    """Whether a side was stopped; so it would be in any other round."""
 
     @property
     def field(self) -> str:
-        return text_name(self.kind)
+        return TEXT_NAMES[self.kind]
+
+    @property
+    def state(self) -> Literal["same", "changed", "problems", "unknown"]:
+        """The prompts of one round in a word."""
+        if self.outcome == "problems" or self.outcome == "unknown":
+            return self.outcome
+        return "changed" if self.text and self.text.state in ("changed", "too-large") else "same"
 
 
-def template_diff(old: Texts, new: Texts, kind: TextKind, view: View, before: int = 0) -> TemplateDiff:
-    """One text as it is written; ``before`` changes stand above it."""
-    return TemplateDiff(kind, view.compared(kind, old.parts[kind], new.parts[kind]), before)
+def written_panel(old: Texts, new: Texts, kind: TextKind, view: View, above: Sequence[Panel] = ()) -> Panel:
+    """One text as it is written."""
+    return Panel(kind, view.compared(kind, old.parts[kind], new.parts[kind]), changes_in(above))
+
+
+def changes_in(panels: Iterable[Panel]) -> int:
+    """All changes of those panels."""
+    return sum(panel.text.changes for panel in panels if panel.text)
 
 
 def unified_text(text: TextDiff, old_name: str, new_name: str) -> str:

@@ -12,7 +12,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from builder.template.variables import KINDS
 from studio.compare.forms import CompareForm, MatrixForm
 from studio.compare.matrix_page import MatrixPage
-from studio.compare.page import ComparePage, compare_page
+from studio.compare.page import compare_page
 from studio.compare.versions import NoDraft, SideName
 from studio.editor.sets import template_set
 from studio.models import PromptSet
@@ -29,7 +29,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
     if clean["old"] or clean["new"]:
         return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
     try:
-        page = _page(request, slug, old, new, form)
+        page = compare_page(slug, person_of(request), old, new, form)
     except NoDraft:
         if clean["rows"]:
             raise
@@ -37,7 +37,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
     if clean["rows"]:
         wanted = clean["rows"][0]
         panel = page.panel(wanted.kind)
-        stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+        stretches = panel.text.within(wanted.rows) if panel.text else []
         return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
     scores = scores_of(page.prompt_set, {side for side in (old, new) if isinstance(side, int)})
     context = {
@@ -52,16 +52,12 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
 @require_safe
 def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
     """The same as unified text, to be downloaded."""
-    page = _page(request, slug, old, new, valid_or_refuse(CompareForm(request.GET)))
+    form = valid_or_refuse(CompareForm(request.GET))
+    page = compare_page(slug, person_of(request), old, new, form)
     answer = HttpResponse(page.unified(), content_type="text/plain; charset=utf-8")
     name = f"{slug}-{page.old.file_name}...{page.new.file_name}.diff"
     answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     return answer
-
-
-def _page(request: HttpRequest, slug: str, old: SideName, new: SideName, form: CompareForm) -> ComparePage:
-    prompt_set = get_object_or_404(PromptSet, slug=slug)
-    return compare_page(prompt_set, person_of(request), old, new, form)
 
 
 def _without_draft(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:

@@ -14,6 +14,7 @@ from builder.template.rounds import rounds_of, seen_at
 from builder.template.variables import CURRENT_DATETIME, PromptKind, sample_values
 from studio.contexts.models import SampleContext
 from studio.prompts.models import PromptSet
+from studio.shell.refusal import RequestRefused
 
 SAMPLE_TIME = datetime.fromisoformat(str(CURRENT_DATETIME.sample))
 """`current_datetime` of every preview: with the clock's own time no two of them could be compared."""
@@ -43,7 +44,7 @@ class ContextAtRound:
 
     def values(self, kind: PromptKind, dialect: Dialect) -> Values:
         """What each variable of the template stands for."""
-        return _values(self, kind, dialect)
+        return _kept_values(self, kind, dialect)
 
     @property
     def _key(self) -> tuple[int, int, str]:
@@ -56,13 +57,16 @@ class ContextAtRound:
         return hash(self._key)
 
 
-@lru_cache(maxsize=32)
-def _values(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
-    """Cached: the next preview is mostly of the same context, and to write out a history takes long."""
+def values_at(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
+    """``ContextAtRound.values``, worked out anew."""
     if at_round.context is None or at_round.whole is None:
         return sample_values(kind)
     seen = seen_at(kind, at_round.whole, at_round.context.submission, at_round.round)
     return variables(kind, seen, None, SAMPLE_TIME, dialect)
+
+
+_kept_values = lru_cache(maxsize=32)(values_at)
+"""The next preview is mostly of the same context, and to write out a history takes long."""
 
 
 def dialect_of(prompt_set: PromptSet) -> Dialect:
@@ -84,6 +88,18 @@ def context_at(
     return ContextAtRound(
         context, whole, number if number is not None and number in rounds else rounds[-1], rounds
     )
+
+
+def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
+    """The context of that address, if it is the set's or shared."""
+    context = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
+    if context is None:
+        raise RequestRefused(
+            404,
+            _("This set has no such sample context any more."),
+            _("Take the context out of the address, or choose another one on the page."),
+        )
+    return context
 
 
 def usual_context(prompt_set: PromptSet) -> ContextAtRound:

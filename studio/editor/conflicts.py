@@ -12,7 +12,7 @@ from typing import Literal, get_args
 from builder.errors import DiffTooLarge, LimitExceeded
 from builder.jail import Choice, Region, ThreeWay
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
-from studio.prompts.texts import TextKind, Texts, text_name, texts_of
+from studio.prompts.texts import TEXT_NAMES, TextKind, Texts, texts_of
 from studio.shell.jail import pool
 
 Take = Literal["mine", "theirs", "merged"]
@@ -188,7 +188,7 @@ def _template(kind: TextKind, base: str, mine: str, theirs: str, *, owner: str) 
         three_way = None
     if three_way is not None and len(three_way.regions) > MOST_REGIONS:
         three_way = None
-    return TemplateConflict(kind, text_name(kind), mine, theirs, three_way)
+    return TemplateConflict(kind, TEXT_NAMES[kind], mine, theirs, three_way)
 
 
 def _visible(text: str) -> str:

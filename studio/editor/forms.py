@@ -17,9 +17,9 @@ from studio.prompts.drafts import SentDraft
 from studio.prompts.texts import (
     MESSAGE_LENGTH,
     MOST_CHARACTERS,
+    TEXT_FIELDS,
+    TEXT_NAMES,
     TextKind,
-    text_field,
-    text_name,
     texts_of,
     unix_line_ends,
 )
@@ -57,11 +57,11 @@ class DraftForm(forms.Form):
     def __init__(self, data: Any, kinds: Sequence[TextKind] = KINDS) -> None:
         super().__init__(data)
         self.kinds = kinds
-        self.fields |= {text_field(kind): TemplateField() for kind in kinds}
+        self.fields |= {TEXT_FIELDS[kind]: TemplateField() for kind in kinds}
 
     def clean(self) -> dict[str, Any]:
         """A field that was not sent is no empty text: it must not empty the draft."""
-        if missing := [name for name in map(text_field, self.kinds) if name not in self.data]:
+        if missing := [name for name in (TEXT_FIELDS[kind] for kind in self.kinds) if name not in self.data]:
             raise ValidationError(incomplete(missing[0]))
         return self.cleaned_data
 
@@ -70,7 +70,7 @@ class DraftForm(forms.Form):
         """The clean values."""
         clean = self.cleaned_data
         return SentDraft(
-            templates=texts_of({kind: clean[text_field(kind)] for kind in self.kinds}),
+            templates=texts_of({kind: clean[TEXT_FIELDS[kind]] for kind in self.kinds}),
             base=clean["base"],
             revision=clean["revision"],
             message=clean["message"][:MESSAGE_LENGTH],
@@ -98,14 +98,14 @@ class DraftForm(forms.Form):
                 raise RequestRefused(
                     413,
                     _("%(field)s has %(length)d characters; at most %(most)d fit.")
-                    % {"field": text_name(kind), "length": len(text), "most": MOST_CHARACTERS},
+                    % {"field": TEXT_NAMES[kind], "length": len(text), "most": MOST_CHARACTERS},
                     _("Shorten it: until then it is not kept on the server."),
                 )
             if "\0" in text:
                 raise RequestRefused(
                     400,
                     _("%(field)s, line %(line)d: there is a NUL character.")
-                    % {"field": text_name(kind), "line": text[: text.index("\0")].count("\n") + 1},
+                    % {"field": TEXT_NAMES[kind], "line": text[: text.index("\0")].count("\n") + 1},
                     _("Take it out: until then the text is not kept on the server."),
                 )
 
@@ -173,9 +173,9 @@ def read_view(data: QueryDict, kinds: Sequence[TextKind] = KINDS) -> ViewOf[Text
 
 def sent_text(data: QueryDict, kind: TextKind) -> str:
     """The text of that kind. It goes to the jail as it is: what is wrong with it, the check says best."""
-    text = data.get(text_field(kind))
+    text = data.get(TEXT_FIELDS[kind])
     if text is None:
-        raise RequestRefused(400, incomplete(text_field(kind)))
+        raise RequestRefused(400, incomplete(TEXT_FIELDS[kind]))
     return unix_line_ends(text)
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from django.contrib.auth.models import User
-from django.utils.translation import gettext as _
 
 from builder.errors import JailError, Superseded
 from builder.template.variables import VARIABLES
@@ -25,8 +24,7 @@ from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.prompts.drafts import CopyReason, SentDraft
 from studio.prompts.findings import Finding, in_order
-from studio.prompts.texts import TextKind, text_field, text_name
-from studio.shell.refusal import RequestRefused
+from studio.prompts.texts import TEXT_FIELDS, TEXT_NAMES, TextKind
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 
 
@@ -68,11 +66,13 @@ class EditorPage:
     elsewhere: Sequence[Finding] = ()
     """Errors of the templates in the other tabs."""
     message_error: str = ""
+    message_kept: bool = False
+    """Whether the message was written for an earlier attempt to save, or on an earlier visit."""
 
     @property
     def panels(self) -> list[Panel]:
         return [
-            Panel(kind, text_field(kind), text_name(kind), text, _variables(kind))
+            Panel(kind, TEXT_FIELDS[kind], TEXT_NAMES[kind], text, _variables(kind))
             for kind, text in self.sent.templates.parts.items()
         ]
 
@@ -128,9 +128,13 @@ class EditorPage:
     @property
     def listed_findings(self) -> list[Finding]:
         """Those below the editor: an error that stands above the prompt stands there alone."""
-        shown = {(error.kind, error.code, error.line) for error in self.preview.errors} if self.preview else set()
-        findings = [each for each in self.all_findings if (each.kind, each.code, each.line) not in shown]
-        return in_order(findings)
+        errors = self.preview.errors if self.preview else ()
+        shown = {(error.kind, error.code, error.line) for error in errors}
+        return in_order(
+            finding
+            for finding in self.all_findings
+            if (finding.kind, finding.code, finding.line) not in shown
+        )
 
     @property
     def elsewhere_json(self) -> str:
@@ -148,11 +152,13 @@ def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> 
     saved = prompt_set.latest
     draft = Draft.objects.of(prompt_set, person)
     if draft is not None and is_changed(draft, saved):
-        return _page(prompt_set, person, view, saved, draft.sent, changed=True)
+        page = _page(prompt_set, person, view, saved, draft.sent, changed=True)
+        return replace(page, message_kept=bool(draft.message))
     # A message may be written before anything is changed.
     revision, message = (draft.revision, draft.message) if draft else (0, "")
     sent = SentDraft(prompt_set.starting_text(saved), prompt_set.revision, revision, message)
-    return _page(prompt_set, person, view, saved, sent, changed=False)
+    page = _page(prompt_set, person, view, saved, sent, changed=False)
+    return replace(page, message_kept=bool(message))
 
 
 def editor_with(prompt_set: PromptSet, person: User, view: ViewOf[TextKind], sent: SentDraft) -> EditorPage:
@@ -194,33 +200,25 @@ def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
 
 
 def not_saved(
-    page: EditorPage, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
+    page: EditorPage, person: User, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
 ) -> EditorPage:
     """The page after a save that was refused: it turns to the template that has the problem.
 
-    Nothing is rendered again: what met a limit would meet it once more.
+    What met a limit is not rendered again, for it would meet it once more. Otherwise the round that is shown
+    may well have a prompt: a save is refused for any round of any context.
     """
     kinds = [finding.kind for finding in findings if finding.kind]
     kind = kinds[0] if kinds and page.kind not in kinds else page.kind
+    page = replace(page, kind=kind, findings=findings, message_kept=bool(page.sent.message))
+    if refusal is None and not any(finding.is_limit for finding in findings):
+        return with_preview(page, person)
     of_kind = tuple(finding for finding in findings if finding.kind == kind)
     shown = (
         SystemPreview(findings=of_kind, refusal=refusal)
         if kind == "system"
         else Preview(page.prompt_set, kind, page.at_round, findings=of_kind, refusal=refusal)
     )
-    return replace(page, kind=kind, findings=findings, preview=shown)
-
-
-def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
-    """The context of that address, if it is the set's or shared."""
-    context = SampleContext.objects.for_set(prompt_set).filter(slug=slug).first()
-    if context is None:
-        raise RequestRefused(
-            404,
-            _("This set has no such sample context any more."),
-            _("Take the context out of the address, or choose another one on the page."),
-        )
-    return context
+    return replace(page, preview=shown)
 
 
 def _page(

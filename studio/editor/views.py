@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 
 from django import forms
 from django.contrib import messages
@@ -59,8 +58,11 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form, person, now = read_draft(request, prompt_set), person_of(request), timezone.now()
-    # The page is made only where no version comes of it.
-    page_with = partial(editor_with, prompt_set, person, read_view(request.POST, prompt_set.kinds))
+
+    def page_with(sent: SentDraft) -> EditorPage:
+        """Made only where no version comes of it."""
+        return editor_with(prompt_set, person, read_view(request.POST, prompt_set.kinds), sent)
+
     try:
         form.refuse_what_cannot_be_kept()
         draft = Draft.objects.keep(prompt_set, person, form.sent, at=now)
@@ -115,15 +117,15 @@ def _undecided(
 
 
 def _put_off(request: HttpRequest, page: EditorPage, refusal: JailError, said: str) -> HttpResponse:
-    page = not_saved(page, refusal=refusal)
+    page = not_saved(page, person_of(request), refusal=refusal)
     messages.error(request, said)
     return editor_page(request, page, page.preview.status if page.preview else 503)
 
 
 def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:
-    said = _("Not saved, but your draft is kept: mend the problems below first.")
+    said = _("Not saved: fix the problems below. Your draft is kept.")
     messages.error(request, said, extra_tags="refused")
-    return editor_page(request, not_saved(page, findings=findings), 422)
+    return editor_page(request, not_saved(page, person_of(request), findings=findings), 422)
 
 
 @require_POST
@@ -160,7 +162,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
     except StaleRevision:
         changed = _("The draft was written to since you were asked.")
         raise RequestRefused(409, changed, _("Look at it again first.")) from None
-    messages.success(request, _("Your draft is discarded. It is put aside below, in case you want it back."))
+    messages.success(request, _("Draft discarded. You can restore it under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
 
@@ -215,7 +217,7 @@ def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
         _take(request, conflict)
     except StaleRevision:
         return conflict_page(request, prompt_set, Draft.objects.get(pk=draft.pk), copy, moved=True)
-    messages.success(request, _("Your draft is what you chose. The text it had before is put aside below."))
+    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
 

@@ -15,7 +15,6 @@ from builder.cache.cacheable_prefix import DEFAULT_MODEL, PrefixAnalysis, shared
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Diff, Section, compare
 from builder.errors import DiffTooLarge
-from builder.problems import Problem
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.rounds import seen_at
@@ -24,6 +23,7 @@ from studio.contexts.at_round import SAMPLE_TIME, ContextAtRound, dialect_of
 from studio.models import Draft, PromptSet
 from studio.preview.examinations import examine
 from studio.prompts.drafts import CopyReason
+from studio.prompts.findings import Finding
 from studio.prompts.texts import Templates, user_prompts
 from studio.shell.jail import pool
 from studio.shell.language import reader_language
@@ -85,27 +85,19 @@ class Observed(_Share):
 class Hint:
     """What costs a cache its beginning, and the order that would not."""
 
-    lint: Problem
+    finding: Finding
     template: str
 
     @property
     def key(self) -> str:
         """Stands for the hint and for the text it suggests: nothing else is taken for it."""
-        digest = hashlib.sha256((self.lint.replacement or "").encode("utf-8", "surrogatepass")).hexdigest()
-        return f"{self.lint.code}-{self.lint.line}-{digest[:12]}"
-
-    @property
-    def message(self) -> str:
-        return self.lint.text(reader_language())
-
-    @property
-    def advice(self) -> str:
-        return self.lint.advice(reader_language())
+        suggested = (self.finding.replacement or "").encode("utf-8", "surrogatepass")
+        return f"{self.finding.code}-{self.finding.line}-{hashlib.sha256(suggested).hexdigest()[:12]}"
 
     @property
     def suggestion(self) -> str | None:
         """The template in another order; None where there is nothing to suggest."""
-        return None if self.lint.replacement == self.template else self.lint.replacement
+        return None if self.finding.replacement == self.template else self.finding.replacement
 
     @cached_property
     def _compared(self) -> Diff | DiffTooLarge:
@@ -178,7 +170,7 @@ def guaranteed(
     return CacheablePrefixes(
         kind,
         tuple(_prefix(name, level, analysis, text, counter) for name, level in LEVELS.items()),
-        tuple(Hint(lint, text) for lint in analysis.lints),
+        tuple(Hint(Finding.of(lint, kind), text) for lint in analysis.lints),
     )
 
 
@@ -252,7 +244,7 @@ def take_order(draft: Draft, kind: PromptKind, at_round: ContextAtRound, key: st
     texts = user_prompts(draft.templates)
     prefixes = guaranteed(draft.prompt_set, kind, texts.by_kind[kind], at_round, str(draft.person_id))
     hints = prefixes.hints if prefixes else ()
-    suggestion = next((hint.lint.replacement for hint in hints if hint.key == key), None)
+    suggestion = next((hint.finding.replacement for hint in hints if hint.key == key), None)
     if suggestion is None:
         raise NoSuchHint
     chosen = replace(draft.sent, templates=replace(texts, **{field_name(kind): suggestion}))

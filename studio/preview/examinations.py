@@ -36,23 +36,14 @@ def examine(
 
 
 def examine_each(
-    kind: PromptKind,
-    text: str,
-    each_values: Sequence[Values],
-    dialect: Dialect,
-    *,
-    owner: str | None = None,
+    kind: PromptKind, text: str, each_values: Sequence[Values], dialect: Dialect
 ) -> Iterator[Examination]:
     """One text with many values, in their order, in the jail's lane for batches.
 
-    Nothing is rendered before it is asked for: who stops at the first limit spares the rest. Of the owner's
-    text the first one is a job of theirs, so that a text without end makes its owner wait and nobody else.
+    Nothing is rendered before it is asked for: who stops at the first limit spares the rest.
     """
     keys = [(kind, text, dialect.name, *values.values()) for values in each_values]
     done = 0
-    if owner is not None and each_values:
-        done = 1
-        yield examine(kind, text, each_values[0], dialect, owner=owner)
     while done < len(keys):
         if kept := _kept.get(keys[done]):
             done += 1

@@ -4,7 +4,6 @@ Used by the editor, by new, restored and imported sets, and before exports.
 """
 
 import time
-from collections.abc import Iterable
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -15,13 +14,13 @@ from builder.messages import message
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import KINDS, PromptKind
-from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
+from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of, values_at
 from studio.models import Draft, PromptSet, PromptVersion
-from studio.preview.examinations import check_errors, examine_each
+from studio.preview.examinations import examine, examine_each
 from studio.prompts.findings import Finding
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.system_text import read_text
-from studio.prompts.texts import SystemText, Templates, Texts
+from studio.prompts.texts import SystemText, Texts
 
 __all__ = ["NothingChanged", "Refused", "VersionConflict", "require_sound", "save_as_version", "shortcomings"]
 
@@ -96,29 +95,31 @@ def shortcomings(
 ) -> list[Finding]:
     """Every error of the texts; where templates have none, the first failure of each under a sample context.
 
-    The contexts are rendered in the set's dialect unless another one is given.
+    The contexts are rendered in the set's dialect unless another one is given. At the first limit the trial
+    ends: the next rendering would only meet it again. ``JailUnavailable`` where it took too long without one:
+    a matter of the machine, not of the text.
     """
     name = str(owner.pk)
     if isinstance(texts, SystemText):
         return read_text(texts.system_prompt, owner=name).errors
-    errors = list(check_errors(texts.by_kind, owner=name))
-    return errors or _failures(prompt_set, texts, dialect or dialect_of(prompt_set), name)
-
-
-def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: str) -> list[Finding]:
-    """At the first limit the trial ends: the next rendering would only meet it again.
-
-    ``JailUnavailable`` where it took too long without one: a matter of the machine, not of the text.
-    """
-    at_rounds = list(contexts_at_rounds(prompt_set))
-    trials = {kind: _different(kind, at_rounds, dialect) for kind in KINDS}
+    dialect = dialect or dialect_of(prompt_set)
+    trials = _trials(prompt_set, dialect)
     count = sum(map(len, trials.values()))
     seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * count
     deadline = time.monotonic() + seconds
     findings: list[Finding] = []
+    # The first of each is a job of the owner's: a text without end makes its owner wait and nobody else.
     for kind, text in texts.by_kind.items():
-        each_values = [values for _, values in trials[kind]]
-        examinations = examine_each(kind, text, each_values, dialect, owner=owner)
+        at_round, values = trials[kind][0]
+        first = examine(kind, text, values, dialect, owner=name)
+        if first.text is None:
+            findings += [Finding.of(problem, kind) for problem in first.errors]
+        if isinstance(first.failure, LimitExceeded):
+            return [*findings, Finding.of(first.failure, kind, where=at_round.title)]
+    if findings:
+        return findings
+    for kind, text in texts.by_kind.items():
+        examinations = examine_each(kind, text, [values for _, values in trials[kind]], dialect)
         for at_round, _ in trials[kind]:
             if time.monotonic() > deadline:
                 if findings:
@@ -133,12 +134,13 @@ def _failures(prompt_set: PromptSet, texts: Templates, dialect: Dialect, owner: 
     return findings
 
 
-def _different(
-    kind: PromptKind, at_rounds: Iterable[ContextAtRound], dialect: Dialect
-) -> list[tuple[ContextAtRound, Values]]:
+def _trials(prompt_set: PromptSet, dialect: Dialect) -> dict[PromptKind, list[tuple[ContextAtRound, Values]]]:
     """The values of each context at a round; what two of them have alike is tried once."""
-    trials: dict[tuple[object, ...], tuple[ContextAtRound, Values]] = {}
-    for at_round in at_rounds:
-        values = at_round.values(kind, dialect)
-        trials.setdefault(tuple(values.values()), (at_round, values))
-    return list(trials.values())
+    trials: dict[PromptKind, dict[tuple[object, ...], tuple[ContextAtRound, Values]]]
+    trials = {kind: {} for kind in KINDS}
+    for at_round in contexts_at_rounds(prompt_set):
+        for kind in KINDS:
+            # Past the cache: so many values would only drive out those that previews use.
+            values = values_at(at_round, kind, dialect)
+            trials[kind].setdefault(tuple(values.values()), (at_round, values))
+    return {kind: list(different.values()) for kind, different in trials.items()}

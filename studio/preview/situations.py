@@ -1,4 +1,4 @@
-"""Situations: every sample context of a set at each of its rounds, with the values that a template gets there.
+"""Situations: every sample context of a set at each of its rounds, with the values of a template there.
 
 Used by coverage and by the editor's marks on contexts and rounds, which both try one text in all of them.
 """
@@ -9,7 +9,7 @@ from itertools import islice
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import PromptKind
-from studio.contexts.at_round import contexts_at_rounds
+from studio.contexts.at_round import contexts_at_rounds, values_at
 from studio.models import PromptSet, SampleContext
 from studio.shell.sized_cache import SizedCache
 
@@ -56,7 +56,8 @@ def situations_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, sta
     found: list[Situation] = []
     # Not without end, also where very many are alike.
     for at_round in islice(contexts_at_rounds(prompt_set), 20 * MOST_DIFFERENT):
-        values = at_round.values(kind, dialect)
+        # Past the cache: so many values would only drive out those that previews use.
+        values = values_at(at_round, kind, dialect)
         at = places.setdefault(tuple(values.values()), len(different))
         if at == len(different):
             if at >= MOST_DIFFERENT:

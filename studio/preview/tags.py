@@ -4,9 +4,7 @@ HTML is made here in one go, because it is rendered at every pause of somebody w
 outside of the f-strings: what collects them for translation does not look into those.
 """
 
-from collections.abc import Iterator
 from decimal import Decimal
-from functools import lru_cache
 from html import escape
 
 from django import template
@@ -17,68 +15,23 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from builder.cache.tokens import TokenCount
-from builder.diff.lines import Diff
 from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import BudgetView, Fill, PartName
 from studio.preview.cacheable_prefix import CacheablePrefixes
 from studio.preview.costs import Cost
+from studio.preview.prompt_html import marked_lines, rounds_line, shaded
 from studio.preview.rendering import Preview
 
 register = template.Library()
 
 _NOT_KNOWN = "–"
-MOST_BUTTONS = 5
-"""Rounds that have a button each; more of them would push the text away."""
 
 
 @register.simple_tag
 def round_control(preview: Preview) -> SafeString:
     """The rounds of the context on one line: a button each, or of many a list between two arrows."""
     seen = preview.at_round
-    return _round_control(get_language(), preview.url, seen.rounds, seen.round)
-
-
-@lru_cache(maxsize=256)
-def _round_control(language: str | None, url: str, rounds: tuple[int, ...], current: int) -> SafeString:
-    way = f'formaction="{escape(url)}" formnovalidate hx-post="{escape(url)}"'
-    swap = 'hx-target="#preview" hx-swap="outerHTML" hx-sync="closest form:replace"'
-    word = escape(_("Round"))
-    at, last = rounds.index(current), rounds[-1]
-    following = rounds[(at + 1) % len(rounds)]
-    if len(rounds) <= MOST_BUTTONS:
-        inside = f'<span class="soft" aria-hidden="true">{word}</span>'
-        for number in rounds:
-            marks = ' aria-current="true"' if number == current else ""
-            marks += " data-next-round" if number == following != current else ""
-            inside += (
-                f'<button class="small" id="round-{number}" name="go" value="{number}" data-round="{number}"'
-                f" {way} {swap}{marks}>{number}</button>"
-            )
-        inside += f'<input type="hidden" name="round" value="{current}">'
-    else:
-        steps = (
-            ("previous", _("Previous round"), "‹", rounds[at - 1]),
-            ("next", _("Next round"), "›", following),
-        )
-        back, forth = (
-            f'<button class="small" id="round-{name}" name="go" value="{number}" {way} {swap} title="{escape(said)}"'
-            f' aria-label="{escape(said)}"{" data-next-round" if name == "next" else ""}>{sign}</button>'
-            for name, said, sign, number in steps
-        )
-        options = "".join(
-            f'<option value="{number}" data-round="{number}"{" selected" if number == current else ""}>'
-            f"{number}</option>"
-            for number in rounds
-        )
-        if last > len(rounds):
-            said = _("Not listed: rounds without a submission, and the oldest of a long history")
-            options += f"<option disabled>{escape(said)}</option>"
-        of_all = escape(_("of %(count)s") % {"count": grouped(last)})
-        inside = (
-            f'{back}<select id="round" name="round" aria-label="{word}" {swap} hx-post="{escape(url)}">{options}'
-            f'</select><span class="soft num of-all">{of_all}</span>{forth}'
-        )
-    return mark_safe(f'<div class="rounds" role="group" aria-label="{word}">{inside}</div>')
+    return mark_safe(rounds_line(get_language(), preview.url, seen.rounds, seen.round))
 
 
 @register.simple_tag
@@ -103,7 +56,8 @@ def figures(preview: Preview) -> SafeString:
         amount = about(dollars(view.cost.plain), view.cost.exact)
         cost = f'<span class="num cost" title="{escape(title)}">{escape(amount)}</span>'
     return mark_safe(
-        f'<p class="figures"><span class="num{style}" title="{escape(more)}">{sign}<span>{tokens}</span></span>{cost}</p>'
+        f'<p class="figures"><span class="num{style}" title="{escape(more)}">'
+        f"{sign}<span>{tokens}</span></span>{cost}</p>"
     )
 
 
@@ -115,47 +69,10 @@ def prompt_text(preview: Preview, prefixes: CacheablePrefixes | str | None = Non
     """
     text = preview.shown
     if isinstance(prefixes, CacheablePrefixes):
-        return _shaded(text, prefixes)
+        return mark_safe(shaded(text, prefixes))
     if preview.diff is None or not preview.template_changed:
         return mark_safe(escape(text))
-    return mark_safe("".join(_marked_lines(text, preview.diff)))
-
-
-def _marked_lines(text: str, diff: Diff) -> Iterator[str]:
-    lines = text.split("\n")
-    done = 0
-
-    def upto(stop: int) -> str:
-        return escape("\n".join(lines[done:stop]) + ("\n" if stop < len(lines) else ""))
-
-    for run in diff.runs:
-        if run.kind == "equal":
-            continue
-        if run.right > done:
-            yield upto(run.right)
-            done = run.right
-        if run.kind == "removed":
-            gone = ngettext("%(n)d line removed", "%(n)d lines removed", run.size) % {"n": run.size}
-            yield f'<span class="lines-gone" title="{escape(gone)}"></span>'
-            continue
-        yield f'<ins class="new-lines">{upto(run.right + run.size)}</ins>'
-        done = run.right + run.size
-    if done < len(lines):
-        yield upto(len(lines))
-
-
-def _shaded(text: str, prefixes: CacheablePrefixes) -> SafeString:
-    # Beyond the basic plane a character is two units; as UTF-16, offsets are the browser's.
-    units = text.encode("utf-16-le", "surrogatepass")
-    task, end = (2 * prefix.units for prefix in (prefixes.task, prefixes.round))
-    parts = (units[:task], units[task:end], units[max(task, end) :])
-    same_task, same_round, rest = (escape(part.decode("utf-16-le", "surrogatepass")) for part in parts)
-    shades = "".join(
-        f'<span class="stable {name}">{part}</span>'
-        for name, part in (("task", same_task), ("round", same_round))
-        if part
-    )
-    return mark_safe(f"{shades}{rest}")
+    return mark_safe("".join(marked_lines(text, preview.diff)))
 
 
 @register.filter
@@ -260,12 +177,13 @@ def bar(view: BudgetView) -> str:
 
 @register.simple_tag
 def budget_details(preview: Preview) -> SafeString:
-    """The drawer's first half: the parts, what the levels would leave out, the model, and how it was counted."""
+    """Half of the drawer: the parts, what the levels would leave out, the model, how it was counted."""
     view = preview.budget
     said = against(view.counted, view.budget)
     by = tokenizer(view.counted) if view.budget is not None else _("no budget")
     return mark_safe(
-        f'<p class="budget-sum"><span class="num">{escape(said)}</span> <span class="soft">({escape(by)})</span>'
+        f'<p class="budget-sum"><span class="num">{escape(said)}</span>'
+        f' <span class="soft">({escape(by)})</span>'
         f"{mark(view.fill, view.over_by)}</p>{bar(view)}"
         f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}{_counted(preview)}"
     )
@@ -277,8 +195,8 @@ def _counted(preview: Preview) -> str:
     formatting = _("Formatting: %(name)s") % {"name": preview.dialect.name}
     facts = [characters, formatting]
     if preview.shows_sample_time:
-        facts.append(_("`current_datetime` is always the same sample time, so that previews can be compared"))
-    return f'<p class="soft">{escape(" · ".join(facts).replace("`", ""))}</p>'
+        facts.append(_("current_datetime is a fixed sample time, so that previews can be compared"))
+    return f'<p class="soft">{escape(" · ".join(facts))}</p>'
 
 
 def _parts(view: BudgetView) -> str:

@@ -9,11 +9,11 @@ urlpatterns = [
     path("prompts/<word:slug>/budgets/", views.prompt_budgets, name="prompt-budgets"),
     path("prompts/<word:slug>/preview/", views.prompt_preview, name="prompt-preview"),
     path("prompts/<word:slug>/rounds/", views.prompt_rounds, name="prompt-rounds"),
-    path("prompts/<word:slug>/stability/", views.prompt_stability, name="prompt-stability"),
+    path("prompts/<word:slug>/stability/", views.prompt_cacheable_prefix, name="prompt-cacheable-prefix"),
     path(
         "prompts/<word:slug>/stability/take/",
-        views.prompt_stability_take,
-        name="prompt-stability-take",
+        views.prompt_cacheable_prefix_take,
+        name="prompt-cacheable-prefix-take",
     ),
     path("prompts/<word:slug>/prefixes/", views.prompt_prefixes, name="prompt-prefixes"),
 ]

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_POST, require_safe
 from builder.errors import JailError, Superseded
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import SideName, sides
-from studio.contexts.at_round import context_at, usual_context
+from studio.contexts.at_round import chosen_context, context_at, usual_context
 from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_text
-from studio.editor.page import EditorPage, chosen_context, editor_with, with_preview
+from studio.editor.page import EditorPage, editor_with, with_preview
 from studio.editor.views import conflict_page, editor_page
 from studio.models import Draft, PromptSet
 from studio.preview.all_rounds import all_rounds
@@ -103,6 +103,7 @@ def prompt_rounds(request: HttpRequest, slug: str) -> HttpResponse:
     tab, question = f"{person_of(request).pk}:{slug}:{view.tab}", object()
     _WANTED[tab] = question
     if not _TRIALS.acquire(blocking=False):
+        _WANTED.pop(tab, None)
         return HttpResponse(status=204)
     try:
         found = all_rounds(
@@ -122,7 +123,7 @@ def prompt_rounds(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
-def prompt_stability(request: Request, slug: str) -> HttpResponse:
+def prompt_cacheable_prefix(request: Request, slug: str) -> HttpResponse:
     """The part of the page, 204 where it has to wait; the whole page for a plain form."""
     refuse_other_encodings(request)
     view, prompt_set = read_view(request.POST, KINDS), _template_set(slug)
@@ -138,12 +139,12 @@ def prompt_stability(request: Request, slug: str) -> HttpResponse:
         return HttpResponse(status=204)
     finally:
         _ANALYSES.release()
-    context = {"prompt_set": prompt_set, "stability": prefixes, "at_round": at_round, "is_asked": True}
+    context = {"prompt_set": prompt_set, "prefixes": prefixes, "at_round": at_round, "is_asked": True}
     return render(request, "preview/cacheable_prefix/_block.html", context)
 
 
 @require_POST
-def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
+def prompt_cacheable_prefix_take(request: HttpRequest, slug: str) -> HttpResponse:
     """Put a suggested order into the draft. Whatever comes between, the draft has the text first."""
     prompt_set, person, now = _template_set(slug), person_of(request), timezone.now()
     form, view = read_draft(request, prompt_set), read_view(request.POST, KINDS)
@@ -163,7 +164,7 @@ def prompt_stability_take(request: HttpRequest, slug: str) -> HttpResponse:
     except JailError as refusal:
         said = _("Not reordered just now, but your draft is kept.")
         return _not_taken(request, page, said, status_of(refusal))
-    messages.success(request, _("Taken into your draft. The text it had before is put aside."))
+    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
     query = {"kind": view.kind, "context": view.context, "round": view.round or ""}
     shown = urlencode({name: value for name, value in query.items() if value})
     return redirect(f"{reverse('prompt-edit', args=[slug])}?{shown}")
@@ -211,7 +212,7 @@ def _page_with_prefixes(request: HttpRequest, prompt_set: PromptSet, kind: Promp
         "page": page,
         "prompt_set": prompt_set,
         "preview": page.preview,
-        "stability": _of_page(page, kind, str(person.pk)),
+        "prefixes": _of_page(page, kind, str(person.pk)),
         "at_round": page.at_round,
         "is_asked": True,
         "is_open": True,
@@ -262,11 +263,9 @@ def prompt_budgets(request: HttpRequest, slug: str) -> HttpResponse:
     """Store what was said; an empty field is as usual."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = BudgetForm(request.POST, prompt_set=prompt_set)
-    if form.is_valid():
-        if _stored(prompt_set, form):
-            messages.success(request, _("Budgets and model are saved."))
-            return redirect(prompt_set)
-        form.add_error("language_model", _("Somebody deleted this model just now."))
+    if form.is_valid() and _stored(prompt_set, form):
+        messages.success(request, _("Budgets and model are saved."))
+        return redirect(prompt_set)
     return settings_page(request, prompt_set, budget_form=form)
 
 
@@ -274,9 +273,13 @@ def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
     said = {} if form.is_system else {"budgets": form.budgets, "round_config": form.round_config}
     try:
         with transaction.atomic():
-            PromptSet.objects.filter(pk=prompt_set.pk).update(
-                language_model=form.cleaned_data["language_model"], **said
-            )
+            rows = PromptSet.objects.select_for_update()
+            stored = rows.get(pk=prompt_set.pk)
+            if not form.saw(stored):
+                form.tell_changes(stored)
+                return False
+            rows.filter(pk=prompt_set.pk).update(language_model=form.cleaned_data["language_model"], **said)
     except IntegrityError:
+        form.add_error("language_model", _("Somebody deleted this model just now."))
         return False
     return True

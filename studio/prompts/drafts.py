@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.prompts.models import PromptSet
-from studio.prompts.texts import Texts, texts_in
+from studio.prompts.texts import TextRow, Texts
 
 COPIES_KEPT = 50
 """Of one person, set and reason; the oldest goes first."""
@@ -40,7 +40,7 @@ class DraftConflict(Exception):
         self.draft, self.copy = draft, copy
 
 
-class WrittenText(models.Model):
+class WrittenText(TextRow, models.Model):
     """What one person wrote for one set, on top of a version."""
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.CASCADE, related_name="+")
@@ -54,11 +54,6 @@ class WrittenText(models.Model):
 
     class Meta:
         abstract = True
-
-    @property
-    def templates(self) -> Texts:
-        """The texts together."""
-        return texts_in(self)
 
 
 class DraftManager(models.Manager["Draft"]):

@@ -79,9 +79,9 @@ class FileKind(models.TextChoices):
     @property
     def text_kinds(self) -> tuple[TextKind, ...]:
         """The texts that a version consists of."""
-        return KINDS if self.has_templates else ("system",)
+        return KINDS if self is FileKind.PROMPTS else ("system",)
 
     @property
     def first_text(self) -> Texts:
         """MixSeek's own templates, or a system prompt with all that is usually set."""
-        return DEFAULTS if self.has_templates else DEFAULT_SYSTEM
+        return DEFAULTS if self is FileKind.PROMPTS else DEFAULT_SYSTEM

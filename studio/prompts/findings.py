@@ -29,6 +29,10 @@ class Finding:
     column: int | None = None
     replaces: str | None = None
     replacement: str | None = None
+    template_line: int | None = None
+    """The line of the template that stands in a file, where ``line`` is the file's."""
+    bytes_lost: int = 0
+    """What a cache of prompts cannot keep because of it."""
     where: str = ""
     """The sample context and round that it shows in, where it does not show in all."""
 
@@ -52,8 +56,15 @@ class Finding:
             problem.column,
             problem.replaces,
             problem.replacement,
+            problem.template_line,
+            problem.bytes_lost,
             where,
         )
+
+    @property
+    def is_limit(self) -> bool:
+        """Whether the text was stopped: it would be again."""
+        return self.code.startswith("jail-")
 
     @property
     def as_json(self) -> dict[str, Any]:

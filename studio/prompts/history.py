@@ -57,7 +57,7 @@ def history_page(
 
 
 def _all(prompt_set: PromptSet, before: int | None, size: int) -> HistoryPage:
-    versions = prompt_set.versions.select_related("author").defer(*TEXT_FIELDS)
+    versions = prompt_set.versions.select_related("author").defer(*TEXT_FIELDS.values())
     if before:
         versions = versions.filter(number__lt=before)
     # One row more than shown tells whether there is an older page, without counting them all.

@@ -8,13 +8,16 @@ neither common words nor words of two characters nor words that nobody wrote nee
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import chain, pairwise
+from typing import TYPE_CHECKING
 from zlib import crc32
 
 from django.db import connection, models
 
 from studio.prompts.texts import fold
+
+if TYPE_CHECKING:
+    from studio.prompts.models import PromptVersion
 
 _LONGEST = 3  # characters of a gram; a word of up to three is one gram, and found without a doubt
 _BITS = 63  # versions in a block: the bits of a signed 64-bit column that are free of its sign
@@ -43,41 +46,28 @@ class HistoryNote(models.Model):
         return f"{self.gram} in {self.block}"
 
 
-@dataclass(frozen=True)
-class IndexedVersion:
-    """What the index knows of a version."""
-
-    prompt_set: int
-    number: int
-    message: str
-    author: str
-    texts: tuple[str, ...]
-
-    @property
-    def lines(self) -> set[str]:
-        """The distinct lines of its templates."""
-        return {line for text in self.texts for line in text.split("\n")}
-
-
-def note_version(version: IndexedVersion, before: IndexedVersion | None) -> None:
+def note_version(version: "PromptVersion", before: "PromptVersion | None") -> None:
     """Enter a new version, made from the one before; belongs into the transaction that stores it."""
-    _enter(version, _told(version))
+    noted = [(version, _told(version))]
     if before is not None:
-        _enter(before, _dropped(before, version))
+        noted.append((before, _dropped(before, version)))
+    for row, numbers in noted:
+        block, bit = divmod(row.number, _BITS)
+        _write(row.prompt_set_id, block, dict.fromkeys(numbers, 1 << bit))
 
 
-def note_versions(versions: Iterable[IndexedVersion]) -> None:
+def note_versions(versions: Iterable["PromptVersion"]) -> None:
     """Enter stored versions, by set and number; what is noted already stays, saves may go on meanwhile."""
     place, notes = (0, 0), defaultdict[int, int](int)
     for version, successor in pairwise(chain(versions, [None])):
         if version is None:
             break
         block, bit = divmod(version.number, _BITS)
-        if (version.prompt_set, block) != place:
+        if (version.prompt_set_id, block) != place:
             _write(*place, notes)
-            place, notes = (version.prompt_set, block), defaultdict(int)
+            place, notes = (version.prompt_set_id, block), defaultdict(int)
         noted = _told(version)
-        if successor is not None and successor.prompt_set == version.prompt_set:
+        if successor is not None and successor.prompt_set_id == version.prompt_set_id:
             noted |= _dropped(version, successor)
         for gram in noted:
             notes[gram] |= 1 << bit
@@ -177,18 +167,17 @@ def _gram(run: str) -> int:
     return crc32(run.encode()) - 2**31
 
 
-def _told(version: IndexedVersion) -> set[int]:
-    return grams(fold(f"{version.message}\n{version.author}"))
+def _told(version: "PromptVersion") -> set[int]:
+    return grams(fold(f"{version.message}\n{version.author.get_username()}"))
 
 
-def _dropped(version: IndexedVersion, successor: IndexedVersion) -> set[int]:
-    dropped = grams(fold("\n".join(version.lines - successor.lines)))
+def _dropped(version: "PromptVersion", successor: "PromptVersion") -> set[int]:
+    before, after = (
+        {line for text in row.templates.parts.values() for line in text.split("\n")}
+        for row in (version, successor)
+    )
+    dropped = grams(fold("\n".join(before - after)))
     return dropped if len(dropped) <= _MOST_GRAMS else {_gram("")}
-
-
-def _enter(version: IndexedVersion, noted: set[int]) -> None:
-    block, bit = divmod(version.number, _BITS)
-    _write(version.prompt_set, block, dict.fromkeys(noted, 1 << bit))
 
 
 def _write(prompt_set: int, block: int, notes: dict[int, int]) -> None:

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.history_index import IndexedVersion, note_version
-from studio.prompts.texts import TextKind, Texts, texts_in
+from studio.prompts.history_index import note_version
+from studio.prompts.texts import TextKind, TextRow, Texts
 from studio.shell.immutable import ImmutableModel
 
 
@@ -151,7 +151,7 @@ class PromptSet(models.Model):
                 origin=origin or Origin.EDITED,
                 origin_note=origin_note,
             )
-            note_version(version.indexed, parent and parent.indexed)
+            note_version(version, parent)
         self.revision, self.changed_at = version.number, at
         return version
 
@@ -166,7 +166,7 @@ class Origin(models.TextChoices):
     ADOPTED = "adopted", _("Adopted from a workspace")
 
 
-class PromptVersion(ImmutableModel):
+class PromptVersion(TextRow, ImmutableModel):
     """All three templates at one moment; never changed, never deleted."""
 
     prompt_set = models.ForeignKey(PromptSet, on_delete=models.PROTECT, related_name="versions")
@@ -195,16 +195,3 @@ class PromptVersion(ImmutableModel):
 
     def get_absolute_url(self) -> str:
         return reverse("version-detail", args=[self.prompt_set.slug, self.number])
-
-    @property
-    def templates(self) -> Texts:
-        """The texts together."""
-        return texts_in(self)
-
-    @property
-    def indexed(self) -> IndexedVersion:
-        """What the history's index is made from."""
-        texts = tuple(self.templates.parts.values())
-        return IndexedVersion(
-            self.prompt_set_id, self.number, self.message, self.author.get_username(), texts
-        )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Literal, Protocol, get_args
 
-from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
+from builder.template.variables import FIELDS, KINDS, PromptKind
 
 MOST_CHARACTERS = 65_536
 """Of one template: what the check accepts."""
@@ -16,17 +16,10 @@ MESSAGE_LENGTH = 500
 TextKind = Literal["team", "evaluator", "judgment", "system"]
 TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
 SYSTEM_FIELD = "system_prompt"
-TEXT_FIELDS: tuple[str, ...] = (*FIELDS, SYSTEM_FIELD)
-
-
-def text_field(kind: TextKind) -> str:
-    """The column of a text, and its field in a form."""
-    return SYSTEM_FIELD if kind == "system" else field_name(kind)
-
-
-def text_name(kind: TextKind) -> str:
-    """What people call it: the key of a template, or the whole file."""
-    return "system_prompt.toml" if kind == "system" else field_name(kind)
+TEXT_FIELDS: Mapping[TextKind, str] = dict(zip(TEXT_KINDS, (*FIELDS, SYSTEM_FIELD), strict=True))
+"""The column of each text, and its field in a form."""
+TEXT_NAMES: Mapping[TextKind, str] = {**TEXT_FIELDS, "system": "system_prompt.toml"}
+"""What people call it: the key of a template, or the whole file."""
 
 
 @dataclass(frozen=True)
@@ -40,12 +33,16 @@ class Templates:
     @property
     def by_kind(self) -> dict[PromptKind, str]:
         """The texts by the builder's names for them."""
-        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+        return {
+            "team": self.team_user_prompt,
+            "evaluator": self.evaluator_user_prompt,
+            "judgment": self.judgment_user_prompt,
+        }
 
     @property
     def parts(self) -> dict[TextKind, str]:
         """The texts by kind, as ``SystemText`` has its one."""
-        return {kind: getattr(self, field_name(kind)) for kind in KINDS}
+        return {kind: text for kind, text in self.by_kind.items()}
 
     @property
     def columns(self) -> dict[str, str | None]:
@@ -97,8 +94,8 @@ def user_prompts(texts: Texts) -> Templates:
     return texts
 
 
-class TextRow(Protocol):
-    """A row with the columns of texts."""
+class TextColumns(Protocol):
+    """The columns of texts in a row."""
 
     team_user_prompt: str
     evaluator_user_prompt: str
@@ -106,11 +103,15 @@ class TextRow(Protocol):
     system_prompt: str | None
 
 
-def texts_in(row: TextRow) -> Texts:
-    """What a row holds: the one text of a system prompt, or three templates."""
-    if row.system_prompt is not None:
-        return SystemText(row.system_prompt)
-    return Templates(row.team_user_prompt, row.evaluator_user_prompt, row.judgment_user_prompt)
+class TextRow:
+    """A model's part that puts the columns of texts together."""
+
+    @property
+    def templates(self: TextColumns) -> Texts:
+        """What the row holds: the one text of a system prompt, or three templates."""
+        if self.system_prompt is not None:
+            return SystemText(self.system_prompt)
+        return Templates(self.team_user_prompt, self.evaluator_user_prompt, self.judgment_user_prompt)
 
 
 def unix_line_ends(text: str) -> str:

@@ -17,7 +17,7 @@ from studio.prompts.findings import Finding
 from studio.prompts.forms import CompareForm, LabelForm, MovesForm, RestoreForm
 from studio.prompts.labels import USUAL_LABELS, Label, LabelInUse
 from studio.prompts.models import PromptSet, PromptVersion
-from studio.prompts.texts import text_name
+from studio.prompts.texts import TEXT_NAMES
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.exports.page import offers_of
@@ -83,7 +83,7 @@ def version_page(
     context = {
         "prompt_set": prompt_set,
         "version": version,
-        "templates": [(kind, text_name(kind), text) for kind, text in version.templates.parts.items()],
+        "templates": [(kind, TEXT_NAMES[kind], text) for kind, text in version.templates.parts.items()],
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
         "label_names": names,
         "movable": [(name, points.get(name)) for name in names if points.get(name) != version.number],

@@ -23,11 +23,11 @@ from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
 from studio.models import Label, Workspace
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.prompts.texts import (
     SYSTEM_FIELD,
     SystemText,
     Templates,
-    TextKind,
     Texts,
     unix_line_ends,
     user_prompts,
@@ -48,14 +48,6 @@ Content = tuple[PromptFile | None, Texts | None]
 
 
 @dataclass(frozen=True)
-class ProblemOfText:
-    """A problem of one text, by the file's lines and its own."""
-
-    kind: TextKind
-    problem: Problem
-
-
-@dataclass(frozen=True)
 class FileReport:
     """What a file says and all that is wrong with it; no ``values`` where it is ``broken``."""
 
@@ -63,10 +55,11 @@ class FileReport:
     """Texts by field name, with the line ends that templates have."""
     places: Mapping[str, int] = field(default_factory=dict)
     """The line of the file that each stands on."""
-    broken: Problem | None = None
-    outside: Sequence[Problem] = ()
+    broken: Finding | None = None
+    outside: Sequence[Finding] = ()
     """Keys that are none of ours."""
-    problems: Sequence[ProblemOfText] = ()
+    problems: Sequence[Finding] = ()
+    """Of the texts, by the file's lines and their own."""
     returns: Sequence[str] = ()
     """Fields in which a carriage return is written out."""
 
@@ -144,8 +137,8 @@ class PromptsFile(WorkspaceFile):
 
     def report(self, data: bytes, name: str, owner: str) -> FileReport:
         problems = pool().check_file(data, name, owner=owner)
-        outside = [problem for problem in problems if problem.field is None]
-        if broken := next((problem for problem in outside if problem.severity == "error"), None):
+        outside = [Finding.of(problem) for problem in problems if problem.field is None]
+        if broken := next((finding for finding in outside if finding.severity == "error"), None):
             return FileReport(broken=broken)
         content = pool().read(data, name, owner=owner)
         kinds = {field_name(kind): kind for kind in KINDS}
@@ -154,7 +147,7 @@ class PromptsFile(WorkspaceFile):
             places={key: place.line for key, place in content.places.items()},
             outside=outside,
             problems=[
-                ProblemOfText(kinds[problem.field], problem)
+                Finding.of(problem, kinds[problem.field])
                 for problem in problems
                 if problem.field and problem.template_line
             ],
@@ -184,8 +177,8 @@ class SystemPromptFile(WorkspaceFile):
         try:
             settings = pool().system_settings(data, name, owner=owner)
         except PromptFileInvalid as error:
-            return FileReport(broken=unreadable(error))
-        problems = [ProblemOfText("system", problem) for problem in settings.problems]
+            return FileReport(broken=Finding.of(unreadable(error)))
+        problems = [Finding.of(problem, "system") for problem in settings.problems]
         return FileReport({SYSTEM_FIELD: unix_line_ends(data.decode())}, {SYSTEM_FIELD: 1}, problems=problems)
 
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:

@@ -8,7 +8,6 @@ from django.utils.translation import gettext as _
 
 from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
-from builder.problems import Problem
 from studio.models import Export, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
@@ -39,9 +38,14 @@ class WorkspacePage:
     """The system prompt's file, where the workspace has to do with one."""
 
     @property
-    def problems(self) -> Sequence[Problem]:
+    def problems(self) -> list[Finding]:
         """What is wrong with the templates; a file that cannot be read at all says so in its health."""
-        return self.state.errors[:PROBLEMS_SHOWN]
+        return [Finding.of(problem) for problem in self.state.errors[:PROBLEMS_SHOWN]]
+
+    @property
+    def system_problems(self) -> list[Finding]:
+        errors = self.system.errors if self.system else ()
+        return [Finding.of(problem) for problem in errors[:PROBLEMS_SHOWN]]
 
 
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:

@@ -55,7 +55,7 @@ def fill(slug: str, total: int, author: User) -> PromptSet:
     def store() -> None:
         with transaction.atomic():
             PromptVersion.objects.bulk_create(some)
-            note_versions(version.indexed for version in ([parent] if parent else []) + some)
+            note_versions(([parent] if parent else []) + some)
 
     for number, (message, templates) in enumerate(stories(total), start=1):
         some.append(

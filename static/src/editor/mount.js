@@ -18,7 +18,7 @@ import { template } from "./jinja.js";
 import { overwrite } from "./overwrite.js";
 import { pairs } from "./pairs.js";
 import { problems } from "./problems.js";
-import { stabilityShades } from "./stability.js";
+import { prefixShades } from "./cacheable_prefix.js";
 import { toml } from "./toml.js";
 import { variableTips } from "./variables.js";
 
@@ -46,7 +46,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         problems(),
         lineNumbers(),
         isToml ? [] : coverageGutter(),
-        stabilityShades(),
+        prefixShades(),
         highlightActiveLine(),
         highlightActiveLineGutter(),
         highlightSpecialChars(),

@@ -29,7 +29,9 @@ export function rounds(form, current, words, onShow) {
   async function ask() {
     clearTimeout(timer);
     const { view, kind } = current();
-    if (document.hidden) return;
+    // A text that was stopped at a limit would be stopped again.
+    const problems = JSON.parse(document.getElementById("preview").dataset.problems || "[]");
+    if (document.hidden || problems.some(({ code }) => code.startsWith("jail-"))) return;
     if (view.composing || view.compositionStarted) return plan();
     const wanted = question();
     const key = JSON.stringify(wanted);
@@ -56,6 +58,10 @@ export function rounds(form, current, words, onShow) {
   }
 
   function mark() {
+    // What a refused save said of this text, the list of all rounds says too.
+    if (asked === JSON.stringify(question())) {
+      for (const each of form.querySelectorAll(`#problems .finding.error[data-kind="${known.kind}"]`)) each.remove();
+    }
     const marks = known?.kind === form.elements.kind.value ? known.marks : { fails: {}, changes: {} };
     const context = form.elements.context?.value ?? "";
     for (const option of form.querySelectorAll("#context option")) {

@@ -25,8 +25,7 @@ class Command(BaseCommand):
             for start in range(1, prompt_set.revision + 1, _AT_ONCE):
                 # With the first of the next ones, which tells what the last of these lost.
                 some = prompt_set.versions.filter(number__range=(start, start + _AT_ONCE))
-                versions = [version.indexed for version in some.select_related("author").order_by("number")]
                 with transaction.atomic():
-                    note_versions(versions)
+                    note_versions(some.select_related("author").order_by("number"))
             if options["verbosity"] > 0:
                 self.stdout.write(f"{prompt_set.name}: {prompt_set.revision}")

@@ -6,11 +6,12 @@ Used by the view of the replay, and by the round's own page for the nearest vers
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from builder.diff.lines import with_line_end
 from builder.errors import BuilderError, JailError
 from builder.leaderboard import AggregationStore, RoundRecord
 from builder.template.dialect import Dialect
 from builder.template.variables import PromptKind, field_name
-from studio.compare.versions import TemplateDiff, TextDiff, View
+from studio.compare.versions import TextDiff, View
 from studio.models import PromptVersion, Workspace
 from studio.preview.examinations import examine, findings_of
 from studio.preview.rendering import compare_prompts
@@ -42,11 +43,6 @@ class Replayed:
     def is_exact(self) -> bool:
         """Whether it is what was sent, to the byte."""
         return self.text is not None and self.text == self.sent
-
-    @property
-    def shown(self) -> TemplateDiff | None:
-        """As the tables of comparisons ask for it."""
-        return None if self.comparison is None else TemplateDiff(self.kind, self.comparison, 0)
 
     @cached_property
     def given(self) -> StoredText | None:
@@ -86,7 +82,7 @@ def replayed(
         return replace(blank, findings=findings_of(kind, examined, errors_only=True))
     if sent is None:
         return replace(blank, text=examined.text)
-    beside = view.compared_prompts(kind, sent, examined.text)
+    beside = view.compared(kind, with_line_end(sent), with_line_end(examined.text))
     return replace(blank, text=examined.text, comparison=beside)
 
 

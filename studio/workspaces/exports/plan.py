@@ -27,6 +27,7 @@ from studio.compare.versions import TextDiff, text_diff
 from studio.contexts.at_round import dialect_of
 from studio.models import PromptSet, PromptVersion, Workspace
 from studio.preview.saving import Refused, shortcomings
+from studio.prompts.findings import Finding
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.exports.models import hash_of
@@ -37,6 +38,7 @@ Standing = Literal["new", "ready", "same", "edited", "refused"]
 """What is to be done at a workspace: make the file, change it, nothing, ask first, or nothing can be done."""
 
 USUAL_LABEL = "production"
+PROBLEMS_SHOWN = 5
 
 NOT_TOML = message(
     "export-not-toml",
@@ -123,6 +125,11 @@ class Target:
     def diff(self) -> TextDiff:
         """The file as it is beside the file as it would be."""
         return text_diff(readable(self.before), readable(self.after), opened=self.opened)
+
+    @property
+    def problems(self) -> list[Finding]:
+        """The first problems of a file that no version equals."""
+        return [Finding.of(problem) for problem in self.state.problems[:PROBLEMS_SHOWN]]
 
     @property
     def new_text(self) -> str:

@@ -21,7 +21,7 @@ from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.models import Origin, VersionConflict
-from studio.prompts.texts import MOST_CHARACTERS, TextKind, Texts, text_field, text_name, texts_of
+from studio.prompts.texts import MOST_CHARACTERS, TEXT_FIELDS, TEXT_NAMES, TextKind, Texts, texts_of
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
 
 Filling = Literal["latest", "default"]
@@ -57,7 +57,7 @@ class Taken:
 
     @property
     def field(self) -> str:
-        return text_name(self.kind)
+        return TEXT_NAMES[self.kind]
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def propose(
     parts = dict((latest.templates if latest and filling == "latest" else kind.first_text).parts)
     taken = []
     for text_kind in kind.text_kinds:
-        name = text_field(text_kind)
+        name = TEXT_FIELDS[text_kind]
         if name in content.values:
             parts[text_kind] = content.values[name]
             taken.append(Taken(text_kind, "file", content.places.get(name)))

@@ -15,12 +15,12 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
 
-from builder.errors import BuilderError, LimitExceeded, PromptFileError
+from builder.errors import LimitExceeded, PromptFileError
 from builder.template.variables import FIELDS
 from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.prompts.texts import SYSTEM_FIELD
-from studio.shell.language import reader_language
 from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file
 from studio.workspaces.roots import require_allowed
 
@@ -72,7 +72,7 @@ class FileLine:
 class FileContent(FileReport):
     """What a file says, how it had to be read, and why it could not be."""
 
-    error: BuilderError | None = None
+    error: Finding | None = None
     """Why it is not read at all, where no line of it is to blame."""
     excerpt: Sequence[FileLine] = ()
     """The lines around the one that is broken."""
@@ -91,15 +91,15 @@ class FileContent(FileReport):
 
     @property
     def has_errors(self) -> bool:
-        return any(wrong.problem.severity == "error" for wrong in self.problems)
+        return any(finding.severity == "error" for finding in self.problems)
 
     @property
     def why_unreadable(self) -> str:
         """The sentence for a file that cannot be read."""
-        language, wrong = reader_language(), self.broken or self.error
+        wrong = self.broken or self.error
         if wrong is None:
             return ""
-        said = f"{wrong.text(language)} {wrong.advice(language)}".strip()
+        said = f"{wrong.text} {wrong.advice}".strip()
         if self.broken is None:
             return said
         where = _("Line %(line)d") % {"line": self.broken.line}
@@ -128,8 +128,8 @@ def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile
         path, _named = kind_of_file(holds).locate(folder)
         file, _obstacle = peek_file(path, folder)
     except (LimitExceeded, PromptFileError) as error:
-        language = reader_language()
-        raise NoFile(f"{error.text(language)} {error.advice(language)}".strip()) from error
+        why = Finding.of(error)
+        raise NoFile(f"{why.text} {why.advice}".strip()) from error
     name = str(path.relative_to(folder))
     if file.data is None:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
@@ -143,7 +143,7 @@ def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:
     try:
         report = kind_of_file(file.holds).report(data, file.name, str(owner.pk))
     except (LimitExceeded, PromptFileError) as error:
-        return FileContent(error=error, encoding=encoding)
+        return FileContent(error=Finding.of(error), encoding=encoding)
     if report.broken is not None:
         excerpt = _excerpt(data, report.broken.line or 1)
         return FileContent(broken=report.broken, excerpt=excerpt, encoding=encoding)

@@ -6,13 +6,11 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
-from builder.problems import Problem
-from studio.compare.page import Panel
-from studio.compare.versions import View, template_diff
+from studio.compare.versions import Panel, View, changes_in, written_panel
 from studio.models import PromptSet
-from studio.prompts.texts import TextKind, text_name
+from studio.prompts.findings import Finding
+from studio.prompts.texts import TEXT_NAMES, TextKind
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.file_kinds import ProblemOfText
 from studio.workspaces.imports.importing import Proposal
 from studio.workspaces.imports.incoming import FileContent, IncomingFile
 
@@ -62,30 +60,29 @@ class ImportPage:
             return []
         panels: list[Panel] = []
         for kind in self.proposal.templates.parts if self.proposal.templates else ():
-            before = sum(panel.shown.text.changes for panel in panels if panel.shown.text)
-            panels.append(self.panel(kind, before))
+            panels.append(self.panel(kind, panels))
         return panels
 
     @property
     def texts(self) -> list[tuple[TextKind, str, str]]:
         """Kind, name and text of what would come in."""
         parts = self.proposal.templates.parts if self.proposal.templates else {}
-        return [(kind, text_name(kind), text) for kind, text in parts.items()]
+        return [(kind, TEXT_NAMES[kind], text) for kind, text in parts.items()]
 
-    def panel(self, kind: TextKind, before: int = 0) -> Panel:
+    def panel(self, kind: TextKind, above: Sequence[Panel] = ()) -> Panel:
         """One text."""
         latest, templates = self.proposal.latest, self.proposal.templates
         assert latest is not None and templates is not None
         if kind not in templates.parts:
             raise RequestRefused(404, _("There are no such rows."))
-        return Panel(template_diff(latest.templates, templates, kind, self.view, before))
+        return written_panel(latest.templates, templates, kind, self.view, above)
 
     @property
     def changes(self) -> int:
-        return sum(panel.shown.text.changes for panel in self.panels if panel.shown.text)
+        return changes_in(self.panels)
 
     @property
-    def problems(self) -> Sequence[ProblemOfText]:
+    def problems(self) -> Sequence[Finding]:
         return self.content.problems[:PROBLEMS_SHOWN]
 
     @property
@@ -93,13 +90,13 @@ class ImportPage:
         return max(len(self.content.problems) - PROBLEMS_SHOWN, 0)
 
     @property
-    def outside(self) -> Sequence[Problem]:
+    def outside(self) -> Sequence[Finding]:
         return self.content.outside[:PROBLEMS_SHOWN]
 
     @property
     def meant(self) -> bool:
         """Whether one of the keys that stay outside looks like a slip of the hand."""
-        return any(problem.advice() for problem in self.content.outside)
+        return any(finding.advice for finding in self.content.outside)
 
     @property
     def next_number(self) -> int:

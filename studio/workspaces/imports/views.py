@@ -159,7 +159,7 @@ def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | No
 def _rows(request: HttpRequest, page: ImportPage, view: dict[str, Any]) -> HttpResponse:
     wanted = view["rows"][0]
     panel = page.panel(wanted.kind)
-    stretches = panel.shown.text.within(wanted.rows) if panel.shown.text else []
+    stretches = panel.text.within(wanted.rows) if panel.text else []
     return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
 
 

@@ -14,7 +14,7 @@ from builder.template.check import check
 from builder.template.dialect import CONTRACT, MIXSEEK
 from builder.template.render import render
 from builder.template.variables import KINDS, VARIABLES
-from tests.builder.stability_grammar import StabilityGrammar, values
+from tests.builder.cacheable_prefix_grammar import PrefixGrammar, values
 from tests.fuzzing import share_of
 
 
@@ -22,7 +22,7 @@ def compare(seed: int, counts: Counter[str], *, both_ways: bool = False) -> None
     """Render a random template with pairs of contexts that differ above a level only."""
     random = Random(seed)
     kind = random.choice(KINDS)
-    text = StabilityGrammar(random, kind).template()
+    text = PrefixGrammar(random, kind).template()
     dialect = random.choice((CONTRACT, MIXSEEK))
     one = values(random, kind)
     counts["templates"] += 1

@@ -161,7 +161,7 @@ def test_without_scripts_a_button_shows_the_page_with_all_of_it(
 ) -> None:
     page = signed_in.post(ADDRESS, fields(team=CLOCK, kind="team", context="third", round=2))
     text = page.content.decode()
-    assert page.status_code == 200 and '<details id="stability"' in text and " open>" in text
+    assert page.status_code == 200 and '<details id="cacheable-prefix"' in text and " open>" in text
     assert '<span class="stable task">Now: </span>' in text
     assert offered(text) and CLOCK.splitlines()[0] in text
     assert not Draft.objects.exists()

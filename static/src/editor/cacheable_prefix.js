@@ -38,7 +38,7 @@ const shades = StateField.define({
 });
 
 /** The shades themselves, for an editor's extensions. */
-export function stabilityShades() {
+export function prefixShades() {
   return shades;
 }
 
@@ -59,7 +59,7 @@ function sharedLength(one, other) {
 }
 
 /** `current()` gives the editor shown, `editors` all of them by kind. */
-export function stability(form, editors, current) {
+export function cacheablePrefix(form, editors, current) {
   const block = form.querySelector("[data-cache]");
   if (!block) return { changed() {} };
   const control = block.querySelector("[data-cache-switch]");
@@ -108,7 +108,7 @@ export function stability(form, editors, current) {
     try {
       const response = await fetch(block.dataset.url, { method: "POST", body, headers: { "HX-Request": "true" }, priority: "low" });
       // 204: not now. Anything else that is no answer, such as a page to sign in, is no matter of this block.
-      return response.status === 200 ? parse(await response.text()).getElementById("stability") : null;
+      return response.status === 200 ? parse(await response.text()).getElementById("cacheable-prefix") : null;
     } catch {
       return null;
     }
@@ -126,7 +126,7 @@ export function stability(form, editors, current) {
 
   /** The new block in the old one's place, with the same orders open. */
   function put(fresh) {
-    const old = document.getElementById("stability");
+    const old = document.getElementById("cacheable-prefix");
     for (const each of fresh.querySelectorAll("[data-hint]")) each.open = opened.has(each.dataset.hint);
     if (!fresh.isEqualNode(old)) old.replaceWith(fresh);
   }
@@ -160,6 +160,7 @@ export function stability(form, editors, current) {
       wrap(node, "round", task - start, round - start);
       wrap(node, "task", -start, task - start);
     }
+    for (const name of ["task", "round"]) [...pre.querySelectorAll(`.stable.${name}`)].at(-1)?.classList.add("end");
     pre.scrollTop = scroll;
   }
 

@@ -30,7 +30,7 @@ class Known:
         return Known(set(self.values), dict(self.macros), set(self.namespaces))
 
 
-class StabilityGrammar:
+class PrefixGrammar:
     """One random template. Every expression is a string, so that few renders fail."""
 
     def __init__(self, random: Random, kind: PromptKind) -> None:

@@ -22,7 +22,7 @@ def editor(page: Page) -> EditorPage:
 
 
 def block(editor: EditorPage) -> Locator:
-    return editor.page.locator("#stability")
+    return editor.page.locator("#cacheable-prefix")
 
 
 def shaded(editor: EditorPage, name: str) -> Locator:
