@@ -23,7 +23,10 @@ def editor_words() -> str:
             # Translators: %s is what would be written instead.
             "apply": _("Write %s"),
             "coverage": _coverage(),
-            "rounds": {"fails": _("fails"), "changes": _("changes")},
+            "rounds": {
+                "fails": pgettext("mark of a round", "fails"),
+                "changes": pgettext("mark of a round", "changes"),
+            },
         },
         ensure_ascii=False,
     )

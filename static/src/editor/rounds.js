@@ -65,6 +65,7 @@ export function rounds(form, current, words, onShow) {
     const marks = known?.kind === form.elements.kind.value ? known.marks : { fails: {}, changes: {} };
     const context = form.elements.context?.value ?? "";
     for (const option of form.querySelectorAll("#context option")) {
+      option.dataset.title ??= option.textContent.trim();
       put(option, option.dataset.title, ["fails", "changes"].find((name) => marks[name][option.value]?.length));
     }
     for (const each of document.querySelectorAll("#preview [data-round]")) {

@@ -71,7 +71,7 @@ def test_a_text_with_errors_is_refused_with_line_and_suggestion(
     page = answer.content.decode()
     assert answer.status_code == 422 and PromptVersion.objects.count() == 1
     assert "Line 3" in page and "submision_history" in page and "submission_history" in page
-    assert "Not saved, but your draft is kept" in page
+    assert "Not saved: fix the problems below." in page
     assert Draft.objects.get().team_user_prompt == text
     assert 'value="history"' in page  # the message is not lost either
 
