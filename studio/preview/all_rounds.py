@@ -101,7 +101,8 @@ def _failures(
         if titles is None:
             contexts = SampleContext.objects.for_set(prompt_set).only("slug", "name")
             titles = {context.slug: context.title for context in contexts}
-        error, first = rounds[0]
+        # Of the context that is shown, if it fails there at all.
+        error, first = min(rounds, key=lambda found: found[1].slug != shown[0])
         where = _("%(context)s, round %(round)d") % {
             "context": titles.get(first.slug, _("Sample values")),
             "round": first.round,

@@ -88,7 +88,7 @@ class BudgetForm(forms.Form):
                     else _("Changed meanwhile: empty now.")
                 )
                 self.add_error(name, said % {"value": value} if value else said)
-        self.data = {**self.data, "seen": now["seen"].value()}
+        self.data = {name: self.data[name] for name in self.data} | {"seen": now["seen"].value()}
 
     @property
     def budget_fields(self) -> list[forms.BoundField]:

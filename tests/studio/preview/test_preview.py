@@ -156,9 +156,9 @@ def test_what_changed_against_the_saved_version_is_counted_and_marked(
 def test_lines_that_differ_from_the_saved_version_are_marked_in_the_prompt(
     prompt_set: PromptSet, signed_in: Client
 ) -> None:
-    page = ask(signed_in, team="# Task\nBe <brief>.\nRound {{ round_number }}\nlast\n")
+    page = ask(signed_in, team="# Task\n<brief>\nRound {{ round_number }}\nlast\n")
     assert (
-        '# Task\n<ins class="new-lines">Be &lt;brief&gt;.\n</ins>Round 3\n<ins class="new-lines">last</ins></pre>'
+        '# Task\n<ins class="new-lines">&lt;brief&gt;\n</ins>Round 3\n<ins class="new-lines">last</ins></pre>'
         in page
     )
     page = ask(signed_in, team="# Task\nRound {{ round_number }}\n")
@@ -189,7 +189,9 @@ def test_problems_stand_above_the_saved_versions_prompt_and_nowhere_else(
 ) -> None:
     page = ask(signed_in, team="# Task\n{{ submision_history }}\n")
     assert '<pre class="prompt"' not in page and 'data-state="problems"' in page
-    assert re.search(r"Prompt of v1:.*<pre class=\"prompt last-good\"[^>]*>\n# Task\ncount the stars", page, re.S)
+    assert re.search(
+        r"Prompt of v1:.*<pre class=\"prompt last-good\"[^>]*>\n# Task\ncount the stars", page, re.S
+    )
     assert page.count('class="finding error"') == 1 and page.index("Can't render") < page.index("<pre")
     (problem,) = problems(page)
     assert (problem["severity"], problem["line"]) == ("error", 2)
