@@ -5,15 +5,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-from builder.commands import check, context, diff, init, leaderboard, render, system
+from builder import __version__
+from builder.commands import check, context, diff, formats, init, leaderboard, render, system
 from builder.commands.terminal import complain
 from builder.errors import BuilderError
+from builder.files.reading import WORKSPACE_VARIABLE
 
-COMMANDS = (init, check, render, context, diff, leaderboard, system)
+COMMANDS = (init, check, render, formats, context, diff, leaderboard, system)
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    arguments = _parser().parse_args(argv)
+def main(argv: Sequence[str] | None = None, prog: str = "python -m builder") -> int:
+    parser = _parser(prog)
+    arguments = parser.parse_args(argv)
+    if not getattr(arguments, "workspace", True) or not getattr(arguments, "files", True):
+        parser.error(f"name a WORKSPACE, or set {WORKSPACE_VARIABLE}")
     try:
         return int(arguments.run(arguments))
     except BuilderError as error:
@@ -28,10 +33,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 1
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m builder", description="Check, render and compare MixSeek's prompt templates."
+        prog=prog, description="Check, render and compare MixSeek's prompt templates."
     )
+    parser.add_argument("--version", action="version", version=f"prompt-studio {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add_to(commands)

@@ -35,6 +35,7 @@ REASONS: Mapping[str, str] = {
         ("list_type", "Input should be a valid list", "リストを指定してください"),
         ("dict_type", "Input should be a valid dictionary", "オブジェクトを指定してください"),
         ("model_type", "Input should be an object", "オブジェクトを指定してください"),
+        ("model_attributes_type", "Input should be an object", "オブジェクトを指定してください"),
         ("datetime_type", "Input should be a valid datetime", "日時をISO 8601形式で指定してください"),
         ("datetime_parsing", "Input should be a valid datetime", "日時をISO 8601形式で指定してください"),
         (

@@ -5,9 +5,9 @@ studio's pages in the reader's language. Crosses the jail's pipe as JSON.
 """
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from builder.messages import Language, advise, message, say
 
@@ -18,6 +18,16 @@ IN_TEMPLATE = message(
     "file-in-template",
     "{field}, line {template_line}: {sentence}",
     "{field} の{template_line}行目: {sentence}",
+)
+
+MOST_PROBLEMS = 100
+"""Of one template or file. Nobody reads more, and whatever shows them must not have to."""
+MORE = message(
+    "problems-more",
+    "And more: only the first {most} problems are listed.",
+    "ほかにもあります。最初の{most}件だけを表示しています。",
+    fix_en="Mend some of these, then check again.",
+    fix_ja="いくつか直してから、もう一度確認してください。",
 )
 
 
@@ -90,6 +100,18 @@ class Problem:
 def in_order(problems: Iterable[Problem]) -> list[Problem]:
     """By line and column, as a person reads the text."""
     return sorted(problems, key=lambda problem: (problem.line or 1, problem.column or 0))
+
+
+def cut(problems: Sequence[Problem], most: int = MOST_PROBLEMS) -> list[Problem]:
+    """At most so many in the order of lines, errors before warnings before hints, and a last one that says
+    that there are more: as serious as the worst that was left out."""
+    if len(problems) <= most:
+        return in_order(problems)
+    severities: tuple[Severity, ...] = get_args(Severity)
+    ranked = sorted(in_order(problems), key=lambda problem: severities.index(problem.severity))
+    kept = in_order(ranked[:most])
+    last, worst = kept[-1], ranked[most]
+    return [*kept, Problem(worst.severity, MORE, last.line, params={"most": most}, file=last.file)]
 
 
 def errors_in(problems: Iterable[Problem]) -> list[Problem]:

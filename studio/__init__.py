@@ -1,3 +1,3 @@
 """Prompt Studio: the Django project and its one app."""
 
-__version__ = "0.1.0"
+from builder import __version__ as __version__

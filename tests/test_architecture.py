@@ -38,6 +38,9 @@ ENVIRONMENT_ROOMS = ("builder/template/render.py", "builder/template/syntax.py")
 OPEN_TO_STUDIO = {
     f"builder.{name}"
     for name in [
+        "__main__",  # for `prompt-studio`, never for a request
+        "__version__",
+        "commands.NAMES",
         "template.allowed",
         "results.attribution",  # renders through the jail that it is given
         "contract.budget",

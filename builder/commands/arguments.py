@@ -1,14 +1,16 @@
 """Arguments that several subcommands share, and the types behind them."""
 
 import argparse
+import os
 import sys
 from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from builder.errors import BuilderError, TimezoneError
+from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.messages import message
-from builder.template.dialect import DIALECTS
+from builder.template.dialect import CONTRACT, DIALECTS, NEWEST, Dialect, dialect_named
 from builder.template.formatters import timezone
 
 if TYPE_CHECKING:
@@ -27,9 +29,27 @@ NOT_TEXT = message(
 def add_dialect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--dialect",
-        choices=list(DIALECTS),
+        choices=[NEWEST, *DIALECTS],
         default="contract",
-        help="whose words and whitespace: the documents' (default), the released MixSeek's, or English",
+        help="the format: the documents' (default), the same in English, or that of a release of MixSeek's;"
+        " `mixseek` is the newest. See `formats`.",
+    )
+
+
+def chosen_dialect(arguments: argparse.Namespace) -> Dialect:
+    """What ``--dialect`` says; its choices are names that are known."""
+    return dialect_named(arguments.dialect) or CONTRACT
+
+
+def add_workspace(parser: argparse.ArgumentParser, *names: str, help: str = "the MixSeek workspace") -> None:
+    """The workspace, by position or under a name; ``MIXSEEK_WORKSPACE`` where none is given."""
+    parser.add_argument(
+        *(names or ("workspace",)),
+        **({} if names else {"nargs": "?"}),  # type: ignore[arg-type]
+        type=Path,
+        metavar="WORKSPACE",
+        default=workspace_of(os.environ),
+        help=f"{help} (default: what {WORKSPACE_VARIABLE} names)",
     )
 
 

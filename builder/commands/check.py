@@ -1,16 +1,21 @@
-"""``check``: the problems of prompt files, as text, JSON or annotations of a code host."""
+"""``check``: the problems of prompt files, as text, JSON, SARIF or annotations of a code host."""
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_isolated, read_input
+from builder.commands.sarif import as_sarif
+from builder.contract.settings import locate
 from builder.errors import BuilderError, JailError
 from builder.files.file_check import check_file, check_read, unreadable
+from builder.files.reading import WORKSPACE_VARIABLE, workspace_of
 from builder.jail import JailPool
 from builder.messages import message
 from builder.problems import Problem, Severity
@@ -26,12 +31,20 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("check", help="report the problems of prompt files")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a prompt_builder.toml; - reads stdin")
+    usual = workspace_of(os.environ)
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="WORKSPACE|FILE",
+        default=[str(usual)] if usual else [],
+        help="a workspace, whose prompt file is found, or a prompt file; - reads stdin"
+        f" (default: the workspace that {WORKSPACE_VARIABLE} names)",
+    )
     parser.add_argument(
         "--format",
         choices=list(_FORMATS),
         default="text",
-        help="for a person, for a program, or as annotations of a code host",
+        help="for a person, for a program, as annotations of a code host, or as a report for one",
     )
     add_isolated(parser)
     parser.set_defaults(run=run)
@@ -49,7 +62,11 @@ def _problems_of(name: str, checker: Checker) -> list[Problem]:
     """Those of one file; a file that is not there takes none of the others' findings away."""
     shown = "<stdin>" if name == "-" else name
     try:
+        if Path(name).is_dir():
+            name = shown = str(locate(Path(name)).path)
         data = read_input(name)
+    except BuilderError as error:  # of the orchestrator file, which names the prompt file
+        return [unreadable(error, str(error.params.get("file", name)))]
     except OSError as error:
         reason = error.strerror or str(error)
         return [Problem("error", NO_INPUT, 1, params={"reason": reason}, file=shown)]
@@ -134,4 +151,5 @@ _FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {
     "text": _as_text,
     "json": _as_json,
     "github": _as_annotations,
+    "sarif": as_sarif,
 }

@@ -5,18 +5,18 @@ import json
 from pathlib import Path
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands
+from builder.commands.arguments import Subcommands, add_workspace
 from builder.commands.store import opened
 from builder.contract.settings import load_settings
-from builder.leaderboard import Renderer
-from builder.template.dialect import MIXSEEK
-from builder.template.formatters import Values
+from builder.leaderboard import RebuiltRound, Renderer
+from builder.leaderboard.rebuild import team_values
+from builder.template.dialect import MIXSEEK, Dialect
 from builder.template.render import render
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("context", help="print a stored round's context as JSON, for render")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument("execution", metavar="EXECUTION")
     parser.add_argument("team", metavar="TEAM")
     parser.add_argument("round", type=int, metavar="ROUND")
@@ -49,7 +49,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _team_template(workspace: Path) -> Renderer:
     """The workspace's own: while a run goes on, its task can only be read out of what this made of it."""
 
-    def as_delivered(values: Values) -> str:
-        return render("team", load_settings(workspace, MIXSEEK).team_user_prompt, values, MIXSEEK)
+    def as_delivered(rebuilt: RebuiltRound, dialect: Dialect) -> str:
+        template = load_settings(workspace, dialect).team_user_prompt
+        return render("team", template, team_values(rebuilt, dialect, template), dialect)
 
     return as_delivered

@@ -4,22 +4,23 @@ import argparse
 import csv
 import io
 import json
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands, add_dialect
+from builder.commands.arguments import Subcommands, add_dialect, add_workspace, chosen_dialect
 from builder.commands.store import opened
+from builder.files.reading import workspace_of
 from builder.leaderboard import AggregationStore, Execution, Standing
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.messages import say
-from builder.template.dialect import DIALECTS
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("leaderboard", help="list a workspace's executions, or rank one")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument("execution", nargs="?", metavar="EXECUTION")
     parser.add_argument("--format", choices=["table", "json", "csv"], default="table")
     add_dialect(parser)
@@ -27,11 +28,20 @@ def add_to(commands: Subcommands) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    with opened(arguments.workspace, DIALECTS[arguments.dialect]) as store:
-        rows = _executions(store) if arguments.execution is None else _ranking(store, arguments.execution)
-    headings = _EXECUTION_COLUMNS if arguments.execution is None else _RANKING_COLUMNS
+    workspace, execution = _asked(arguments.workspace, arguments.execution)
+    with opened(workspace, chosen_dialect(arguments)) as store:
+        rows = _executions(store) if execution is None else _ranking(store, execution)
+    headings = _EXECUTION_COLUMNS if execution is None else _RANKING_COLUMNS
     terminal.write_exactly(_FORMATS[arguments.format](headings, rows))
     return 0
+
+
+def _asked(workspace: Path, execution: str | None) -> tuple[Path, str | None]:
+    """A single argument that is nothing on disk is an execution of the usual workspace, if there is one."""
+    usual = workspace_of(os.environ)
+    if execution is None and usual is not None and not workspace.exists():
+        return usual, str(workspace)
+    return workspace, execution
 
 
 def _executions(store: AggregationStore) -> list[dict[str, Any]]:

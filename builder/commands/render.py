@@ -5,23 +5,33 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands, add_dialect, add_isolated, moment, read_input, zone
+from builder.commands.arguments import (
+    Subcommands,
+    add_dialect,
+    add_isolated,
+    add_workspace,
+    chosen_dialect,
+    moment,
+    read_input,
+    zone,
+)
 from builder.commands.store import opened
 from builder.contract.settings import load_settings
 from builder.jail import JailPool
 from builder.leaderboard import database_path
 from builder.template import formatters
-from builder.template.dialect import DIALECTS, Dialect
-from builder.template.formatters import Ranking, Values, current_time
+from builder.template.dialect import Dialect
+from builder.template.formatters import Values, current_time
 from builder.template.models import PromptContext, RoundPromptContext, read_context
 from builder.template.render import render
+from builder.template.shapes import Ranking
 from builder.template.variables import KINDS, PromptKind, field_name
 
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("render", help="print a prompt as it would be delivered")
     parser.add_argument("kind", choices=KINDS, help="which of the three prompts")
-    parser.add_argument("--workspace", "-w", type=Path, required=True, help="the MixSeek workspace")
+    add_workspace(parser, "--workspace", "-w")
     parser.add_argument(
         "--context", "-c", required=True, metavar="FILE", help="the context as JSON; - reads stdin"
     )
@@ -36,12 +46,13 @@ def add_to(commands: Subcommands) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     kind: PromptKind = arguments.kind
-    dialect = DIALECTS[arguments.dialect]
+    dialect = chosen_dialect(arguments)
     settings = load_settings(arguments.workspace, dialect)
     context = read_context(kind, read_input(arguments.context))
     ranking = _ranking(arguments.workspace, context, dialect)
-    values = formatters.variables(kind, context, ranking, _clock(arguments.now, arguments.tz), dialect)
-    text = _render(kind, getattr(settings, field_name(kind)), values, dialect, isolated=arguments.isolated)
+    template, now = getattr(settings, field_name(kind)), _clock(arguments.now, arguments.tz)
+    values = formatters.variables(kind, context, ranking, now, dialect, template)
+    text = _render(kind, template, values, dialect, isolated=arguments.isolated)
     terminal.write_exactly(text)
     return 0
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from builder.cache.tokens import TokenCount
 from builder.commands import terminal
-from builder.commands.arguments import Subcommands
+from builder.commands.arguments import Subcommands, add_workspace
 from builder.system.builder import SkillCost, SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt, Section
 from builder.system.cache_report import CacheReport
@@ -15,18 +15,26 @@ from builder.system.input import MODES
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("system", help="print a workspace's system prompt, or a report on it")
-    parser.add_argument("workspace", type=Path, metavar="WORKSPACE")
+    add_workspace(parser)
     parser.add_argument(
         "--mode", choices=list(MODES), help="how much of it (default: what configs/system_prompt.toml says)"
     )
     parser.add_argument(
         "--report", action="store_true", help="sections, files, skills and caching instead of the text"
     )
+    parser.add_argument(
+        "--skills-below",
+        action="append",
+        type=Path,
+        default=[],
+        metavar="FOLDER",
+        help="skills.dirs may name folders below this one, which lies outside of the workspace",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    builder = SystemPromptBuilder(arguments.workspace)
+    builder = SystemPromptBuilder(arguments.workspace, skill_roots=arguments.skills_below)
     built = builder.build(arguments.mode)
     if arguments.report:
         terminal.write_exactly(_report(built, builder.skill_costs(built)))

@@ -6,7 +6,7 @@ as anything of level 2 is left out, nothing of level 3 is shown.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from builder.cache.tokens import TokenCount, count
@@ -70,7 +70,7 @@ class LeftOut:
 class FittedPrompt:
     """A prompt, how long it is, and what its budget left no room for, level 2 before level 3."""
 
-    text: str
+    text: str = field(repr=False)
     tokens: TokenCount
     budget: int
     left_out: tuple[LeftOut, ...] = ()
@@ -92,9 +92,11 @@ def fit_round_prompt(
     *,
     budget: int | None = None,
     model: str = DEFAULT_MODEL,
-    metadata: Mapping[str, Any] | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> FittedPrompt:
     """The prompt of a round in at most ``budget`` tokens, else the ``estimated_prompt_tokens`` of the config.
+
+    Raises ``TemplateFailure`` where the builder's own template fails with everything in it.
 
     >>> fitted = fit_round_prompt(context, budget=800)
     >>> fitted.text, fitted.left_out, fitted.over_budget

@@ -1,23 +1,30 @@
 """The context of a round prompt, and how it is read from a store or from a sample."""
 
 import asyncio
+import inspect
 import sys
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Awaitable, Sequence
+from typing import Protocol, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from builder.template.models import (
+    EvaluationResult,
+    LeaderboardEntry,
+    Record,
+    RoundPromptContext,
+    SubmissionRecord,
+    all_taken,
+)
+from builder.template.shapes import EvaluationLike, LeaderboardEntryLike, SubmissionLike
 
-from builder.template.models import EvaluationResult, LeaderboardEntry, RoundPromptContext, SubmissionRecord
+T = TypeVar("T")
 
 TOP_TEAMS = 10
 """How many teams of a ranking a round prompt is given."""
 
 
-class RoundContext(BaseModel):
+class RoundContext(Record):
     """What is known at the start of a round. ``evaluation_feedback`` judges ``submission_history``, one by
     one; ``current_team_rank`` is ``None`` for a team that has no score yet."""
-
-    model_config = ConfigDict(frozen=True)
 
     round_number: int
     submission_history: list[SubmissionRecord]
@@ -29,23 +36,23 @@ class RoundContext(BaseModel):
 
 
 class RoundStore(Protocol):
-    """What can tell a round's context; ``AggregationStore`` is one."""
+    """What can tell a round's context, in coroutines or plain methods; ``AggregationStore`` is one."""
 
-    async def get_team_submission_history(
-        self, execution_id: str, team_id: str, limit: int | None = None
-    ) -> list[SubmissionRecord]: ...
+    def get_team_submission_history(
+        self, *, execution_id: str, team_id: str, limit: int
+    ) -> Awaitable[Sequence[SubmissionLike]] | Sequence[SubmissionLike]: ...
 
-    async def get_evaluation_results_by_execution(
-        self, execution_id: str, team_id: str | None = None
-    ) -> list[EvaluationResult]: ...
+    def get_evaluation_results_by_execution(
+        self, *, execution_id: str, team_id: str
+    ) -> Awaitable[Sequence[EvaluationLike]] | Sequence[EvaluationLike]: ...
 
-    async def get_leaderboard_ranking_by_execution(
-        self, execution_id: str, limit: int = 10
-    ) -> list[LeaderboardEntry]: ...
+    def get_leaderboard_ranking_by_execution(
+        self, *, execution_id: str, limit: int
+    ) -> Awaitable[Sequence[LeaderboardEntryLike]] | Sequence[LeaderboardEntryLike]: ...
 
 
 class PlainRoundStore(Protocol):
-    """The same without coroutines."""
+    """The same under the store's own names, without coroutines."""
 
     def submissions(
         self, execution_id: str, team_id: str, limit: int | None = None
@@ -68,15 +75,21 @@ async def gather_round_context(
     """What a team of a running execution knows at the start of a round.
 
     >>> context = await gather_round_context(store, "3f0c…", "team-001", 3, "Summarise the report.")
+
+    Raises whatever the store raises, and ``ContextError`` for records that lack a field.
     """
     if round_number == 1:
         return _first(team_id, user_query)
-    records, results, ranking = await asyncio.gather(
-        store.get_team_submission_history(execution_id, team_id),
-        store.get_evaluation_results_by_execution(execution_id, team_id),
-        store.get_leaderboard_ranking_by_execution(execution_id, limit=sys.maxsize),
-    )
+    # No limit: by which end a store cuts is its own affair, and this round may be among its rows already.
+    history = store.get_team_submission_history(execution_id=execution_id, team_id=team_id, limit=sys.maxsize)
+    judged = store.get_evaluation_results_by_execution(execution_id=execution_id, team_id=team_id)
+    ranked = store.get_leaderboard_ranking_by_execution(execution_id=execution_id, limit=sys.maxsize)
+    records, results, ranking = await asyncio.gather(_settled(history), _settled(judged), _settled(ranked))
     return _known(team_id, round_number, user_query, records, results, ranking, teams)
+
+
+async def _settled(answer: Awaitable[Sequence[T]] | Sequence[T]) -> Sequence[T]:
+    return await answer if inspect.isawaitable(answer) else answer
 
 
 def read_round_context(
@@ -88,7 +101,7 @@ def read_round_context(
     *,
     teams: int = TOP_TEAMS,
 ) -> RoundContext:
-    """``gather_round_context`` without a loop of events."""
+    """``gather_round_context`` without a loop of events. Raises whatever the store raises."""
     if round_number == 1:
         return _first(team_id, user_query)
     return _known(
@@ -158,9 +171,9 @@ def _known(
     team_id: str,
     round_number: int,
     user_query: str,
-    records: Sequence[SubmissionRecord],
-    results: Sequence[EvaluationResult],
-    ranking: Sequence[LeaderboardEntry],
+    records: Sequence[SubmissionLike],
+    results: Sequence[EvaluationLike],
+    ranking: Sequence[LeaderboardEntryLike],
     teams: int,
 ) -> RoundContext:
     # Both lists follow the team's rounds. Where a round ended between the two questions, the later answer
@@ -168,9 +181,9 @@ def _known(
     judged = [pair for pair in zip(records, results, strict=False) if pair[0].round_number < round_number]
     return RoundContext(
         round_number=round_number,
-        submission_history=[record for record, _ in judged],
-        evaluation_feedback=[result for _, result in judged],
-        leaderboard_ranking=list(ranking[: max(0, teams)]),
+        submission_history=all_taken(SubmissionRecord, (record for record, _ in judged)),
+        evaluation_feedback=all_taken(EvaluationResult, (result for _, result in judged)),
+        leaderboard_ranking=all_taken(LeaderboardEntry, ranking[: max(0, teams)]),
         # Out of the same answer as the ranking: asked by itself it could be another moment's.
         current_team_rank=next((entry.rank for entry in ranking if entry.team_id == team_id), None),
         user_query=user_query,

@@ -1,11 +1,12 @@
 """The history in a round prompt: a team's submissions, compressed, and the trend of its scores."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from builder.cache.tokens import count
-from builder.template.models import EvaluationResult, SubmissionRecord
+from builder.template.models import EvaluationResult, SubmissionRecord, all_taken
+from builder.template.shapes import EvaluationLike, SubmissionLike
 
 NO_SUBMISSIONS = "（過去のSubmissionはありません）"
 MOST_ITEMS = 5
@@ -14,32 +15,39 @@ HEAD, TAIL = 200, 100
 _GAP = "...[中略]..."
 DEFAULT_MODEL = "o200k_base"
 
+S = TypeVar("S", bound=SubmissionLike)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class PlayedRound:
-    """A submission and how it was judged."""
+    """A submission and how it was judged; ``score`` is None where nobody has said one."""
 
     number: int
     content: str
-    score: float
+    score: float | None
     feedback: str
     metrics: dict[str, float]
 
     @property
-    def result(self) -> EvaluationResult:
+    def record(self) -> SubmissionRecord:
+        return SubmissionRecord(
+            round_number=self.number, content=self.content, score=self.score, feedback=self.feedback
+        )
+
+    @property
+    def result(self) -> EvaluationResult | None:
+        if self.score is None:
+            return None
         return EvaluationResult(
             overall_score=self.score, feedback_summary=self.feedback, metrics=self.metrics
         )
 
 
-def played_rounds(
-    records: Sequence[SubmissionRecord], results: Sequence[EvaluationResult]
-) -> list[PlayedRound]:
+def played_rounds(records: Sequence[SubmissionLike], results: Sequence[EvaluationLike]) -> list[PlayedRound]:
     """Each submission with its result. Of a history that was cut to its latest rounds, the results may be
     all there are; a submission without a result keeps the score and feedback of its record."""
-    matching = latest(results, len(records))
+    matching = all_taken(EvaluationResult, latest(results, len(records)))
     judged: list[EvaluationResult | None] = [*matching, *[None] * (len(records) - len(matching))]
     return [
         PlayedRound(record.round_number, record.content, record.score, record.feedback, {})
@@ -51,12 +59,12 @@ def played_rounds(
             result.feedback_summary,
             result.metrics,
         )
-        for record, result in zip(records, judged, strict=True)
+        for record, result in zip(all_taken(SubmissionRecord, records), judged, strict=True)
     ]
 
 
 def compress_submission_history(
-    records: Sequence[SubmissionRecord],
+    records: Sequence[SubmissionLike],
     max_tokens: int = MOST_TOKENS,
     *,
     max_items: int = MOST_ITEMS,
@@ -72,14 +80,14 @@ def compress_submission_history(
 
 
 def latest_that_fit(
-    records: Sequence[SubmissionRecord],
+    records: Sequence[S],
     max_tokens: int = MOST_TOKENS,
     *,
     max_items: int = MOST_ITEMS,
     model: str = DEFAULT_MODEL,
-) -> list[SubmissionRecord]:
+) -> list[S]:
     """Those that ``compress_submission_history`` shows, in the order of their rounds."""
-    chosen: list[SubmissionRecord] = []
+    chosen: list[S] = []
     lines = ""
     for record in reversed(latest(records, max_items)):
         lines = f"{compressed(record.round_number, record.content)}\n{lines}".removesuffix("\n")
@@ -103,15 +111,15 @@ def shortened(content: str) -> str:
     return f"{content[:HEAD]}{_GAP}{content[-TAIL:]}" if len(content) > HEAD + TAIL else content
 
 
-def score_trend(scores: Sequence[float]) -> str:
-    """One line from two scores on; before that, an empty text.
+def score_trend(scores: Iterable[float | None]) -> str:
+    """One line from two scores on; before that, an empty text. Rounds without a score are left out.
 
     >>> score_trend([60.0, 72.5])
     'スコア推移: 60.0 → 72.5（前回比 +12.5）'
     """
-    if len(scores) < 2:
+    shown = [round(score, 1) for score in scores if score is not None]
+    if len(shown) < 2:
         return ""
-    shown = [round(score, 1) for score in scores]
     # The difference of what is shown: 72.46 and 72.54 are both printed 72.5.
     change = f"{shown[-1] - shown[-2]:+.1f}"
     change = "±0.0" if float(change) == 0 else change

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import dedent
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+from pydantic.dataclasses import dataclass as checked_dataclass
 
 from builder.contract.round_context import RoundContext
 from builder.contract.round_history import (
@@ -16,7 +17,8 @@ from builder.contract.round_history import (
     played_rounds,
     score_trend,
 )
-from builder.template.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
+from builder.template.models import EvaluationResult, LeaderboardEntry, SubmissionRecord, all_taken
+from builder.template.shapes import EvaluationLike, LeaderboardEntryLike, SubmissionLike
 
 # Dedented here and not with the values in them: a query of several lines has an indentation of its own.
 _INITIAL = dedent("""
@@ -50,26 +52,31 @@ _RANK = "あなたのチームの現在順位: {rank}位"
 _NO_RANK = "あなたのチームの現在順位: まだありません"
 
 
-class RoundPromptConfig(BaseModel):
-    """How much a round prompt shows."""
+FromZero = Annotated[int, Field(ge=0)]
 
-    model_config = ConfigDict(frozen=True)
 
-    max_submission_history_items: int = Field(default=5, ge=0)
-    max_leaderboard_display_teams: int = Field(default=10, ge=0)
-    submission_preview_chars: int = Field(default=200, ge=0)
+@checked_dataclass(frozen=True)
+class RoundPromptConfig:
+    """How much a round prompt shows. Raises ``ValidationError`` for a number below zero."""
+
+    max_submission_history_items: FromZero = 5
+    max_leaderboard_display_teams: FromZero = 10
+    submission_preview_chars: FromZero = 200
     enable_trend_analysis: bool = True
-    estimated_prompt_tokens: int = Field(default=3000, ge=0)
+    estimated_prompt_tokens: FromZero = 3000
     """The budget that ``builder.contract.budget`` fits a prompt into."""
     show_metric_scores: bool = False
     """A line with each metric's score under each round, which the documents' text has not."""
 
 
 class PromptBuilder(Protocol):
-    """Whatever makes round prompts."""
+    """Whatever makes round prompts. A change of this protocol is a new major version.
+
+    The types are the document's: an implementation may take more than it is given here.
+    """
 
     def build_initial_prompt(
-        self, user_query: str, team_id: str, metadata: Mapping[str, Any] | None = None
+        self, user_query: str, team_id: str, metadata: dict[str, Any] | None = None
     ) -> str:
         """The prompt of round 1."""
 
@@ -78,11 +85,11 @@ class PromptBuilder(Protocol):
         user_query: str,
         round_number: int,
         team_id: str,
-        submission_history: Sequence[SubmissionRecord],
-        evaluation_feedback: Sequence[EvaluationResult],
-        leaderboard_ranking: Sequence[LeaderboardEntry],
+        submission_history: list[SubmissionRecord],
+        evaluation_feedback: list[EvaluationResult],
+        leaderboard_ranking: list[LeaderboardEntry],
         current_team_rank: int | None,
-        metadata: Mapping[str, Any] | None = None,
+        metadata: dict[str, Any] | None = None,
     ) -> str:
         """The prompt of every later round."""
 
@@ -133,9 +140,9 @@ class PlainTextPromptBuilder:
         user_query: str,
         round_number: int,
         team_id: str,
-        submission_history: Sequence[SubmissionRecord],
-        evaluation_feedback: Sequence[EvaluationResult],
-        leaderboard_ranking: Sequence[LeaderboardEntry],
+        submission_history: Sequence[SubmissionLike],
+        evaluation_feedback: Sequence[EvaluationLike],
+        leaderboard_ranking: Sequence[LeaderboardEntryLike],
         current_team_rank: int | None,
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
@@ -175,7 +182,7 @@ class PlainTextPromptBuilder:
         lines = [
             f"ラウンド {played.number}:",
             f"- Submission: {preview}...",
-            _score(played),
+            *_score(played),
             *(_metrics(played) if self.config.show_metric_scores else []),
             _feedback(played),
         ]
@@ -186,19 +193,22 @@ def build_round_prompt(
     user_query: str,
     round_number: int,
     team_id: str,
-    submission_history: Sequence[SubmissionRecord],
-    evaluation_feedback: Sequence[EvaluationResult],
-    leaderboard_ranking: Sequence[LeaderboardEntry],
+    submission_history: Sequence[SubmissionLike],
+    evaluation_feedback: Sequence[EvaluationLike],
+    leaderboard_ranking: Sequence[LeaderboardEntryLike],
     current_team_rank: int | None,
     *,
     config: RoundPromptConfig | None = None,
 ) -> str:
-    """The prompt of any round as plain text."""
+    """The prompt of any round as plain text.
+
+    Records of other libraries are taken by their attributes; raises ``ContextError`` where one lacks a field.
+    """
     context = RoundContext(
         round_number=round_number,
-        submission_history=list(submission_history),
-        evaluation_feedback=list(evaluation_feedback),
-        leaderboard_ranking=list(leaderboard_ranking),
+        submission_history=all_taken(SubmissionRecord, submission_history),
+        evaluation_feedback=all_taken(EvaluationResult, evaluation_feedback),
+        leaderboard_ranking=all_taken(LeaderboardEntry, leaderboard_ranking),
         current_team_rank=current_team_rank,
         user_query=user_query,
         team_id=team_id,
@@ -207,7 +217,7 @@ def build_round_prompt(
 
 
 def build_prompt(
-    context: RoundContext, builder: PromptBuilder, metadata: Mapping[str, Any] | None = None
+    context: RoundContext, builder: PromptBuilder, metadata: dict[str, Any] | None = None
 ) -> str:
     """The prompt of a context's round by any builder."""
     if context.round_number == 1:
@@ -235,7 +245,7 @@ def _continuation(user_query: str, history: str, ranking: list[str], rank: int |
     ).strip()
 
 
-def _team_lines(entries: Sequence[LeaderboardEntry], team_id: str) -> list[str]:
+def _team_lines(entries: Sequence[LeaderboardEntryLike], team_id: str) -> list[str]:
     return [(_OWN_TEAM if entry.team_id == team_id else _TEAM).format(entry=entry) for entry in entries]
 
 
@@ -243,14 +253,14 @@ def _reduced(played: PlayedRound, kept: Kept, *, score: bool, feedback: bool) ->
     shown = played.number in kept.submissions
     return [
         compressed(played.number, played.content) if shown else f"ラウンド {played.number}:",
-        *([_score(played)] if score else []),
+        *(_score(played) if score else []),
         *(_metrics(played) if score and kept.metrics else []),
         *([_feedback(played).rstrip()] if feedback and played.feedback else []),
     ]
 
 
-def _score(played: PlayedRound) -> str:
-    return f"- スコア: {played.score:.1f}/100"
+def _score(played: PlayedRound) -> list[str]:
+    return [] if played.score is None else [f"- スコア: {played.score:.1f}/100"]
 
 
 def _feedback(played: PlayedRound) -> str:

@@ -1,24 +1,26 @@
 """Round prompts from a workspace's own templates, which are checked before anything is filled in."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from builder.contract.round_context import RoundContext
 from builder.contract.round_fields import check_fields, plain_record, type_of
-from builder.contract.round_history import latest, played_rounds, shortened
+from builder.contract.round_history import PlayedRound, latest, played_rounds, shortened
 from builder.contract.round_prompt import Kept, PlainTextPromptBuilder, RoundPromptConfig
 from builder.errors import TemplateFailure
 from builder.files.text_parts import read_part
 from builder.messages import message
-from builder.problems import Problem, errors_in, in_order
+from builder.problems import Problem, cut, errors_in
 from builder.template.allowed import FILTERS, Signature
 from builder.template.bindings import collect
 from builder.template.gate import inspect
-from builder.template.models import EvaluationResult, LeaderboardEntry, SubmissionRecord
+from builder.template.models import LeaderboardEntry, SubmissionRecord, all_taken
 from builder.template.refusals import NO_PARTS, NO_PARTS_A_FILTER
 from builder.template.render import render_round_template
 from builder.template.scope import check_names
+from builder.template.shapes import EvaluationLike, LeaderboardEntryLike, SubmissionLike
 from builder.template.syntax import MOST_CHARACTERS, descendants, measure, parse
 
 RoundTemplate = Literal["initial", "continuation"]
@@ -94,7 +96,7 @@ def check_round_template(template: RoundTemplate, text: str) -> list[Problem]:
     ]
     problems += check_names(tree, bindings)
     problems += check_fields(tree, declared, bindings)
-    return in_order(problems)
+    return cut(problems)
 
 
 def read_round_templates(folder: Path, root: Path | None = None) -> dict[RoundTemplate, str]:
@@ -150,9 +152,9 @@ class Jinja2PromptBuilder:
         user_query: str,
         round_number: int,
         team_id: str,
-        submission_history: Sequence[SubmissionRecord],
-        evaluation_feedback: Sequence[EvaluationResult],
-        leaderboard_ranking: Sequence[LeaderboardEntry],
+        submission_history: Sequence[SubmissionLike],
+        evaluation_feedback: Sequence[EvaluationLike],
+        leaderboard_ranking: Sequence[LeaderboardEntryLike],
         current_team_rank: int | None,
         metadata: Mapping[str, Any] | None = None,
     ) -> str:
@@ -168,17 +170,20 @@ class Jinja2PromptBuilder:
                 metadata,
             )
         history = latest(submission_history, self.config.max_submission_history_items)
-        # One result for each round that is shown, so that the two lists can be read side by side.
-        results = [round_.result for round_ in played_rounds(history, evaluation_feedback)]
+        played = played_rounds(history, evaluation_feedback)
         ranking = leaderboard_ranking[: self.config.max_leaderboard_display_teams]
         values = {
             "user_query": user_query,
             "round_number": round_number,
             "team_id": team_id,
             "team_name": _team_name(team_id, metadata),
-            "submission_history": [plain_record(record) for record in history],
-            "evaluation_feedback": [plain_record(result) for result in results],
-            "leaderboard_ranking": [plain_record(entry) for entry in ranking],
+            "submission_history": [
+                plain_record(_with_result(record, round_))
+                for record, round_ in zip(all_taken(SubmissionRecord, history), played, strict=True)
+            ],
+            # One result for each round that is shown, so that the two lists can be read side by side.
+            "evaluation_feedback": [plain_record(round_.result) for round_ in played if round_.result],
+            "leaderboard_ranking": [plain_record(entry) for entry in all_taken(LeaderboardEntry, ranking)],
             "current_team_rank": current_team_rank,
         }
         return self._render("continuation", values)
@@ -220,12 +225,9 @@ def _reduced(context: RoundContext, kept: Kept) -> RoundContext:
             continue
         content = shortened(round_.content) if shown else ""
         feedback = round_.feedback if (kept.feedback if last else kept.earlier_results) else ""
-        records.append(
-            SubmissionRecord(
-                round_number=round_.number, content=content, score=round_.score, feedback=feedback
-            )
-        )
-        results.append(round_.result.model_copy(update={"feedback_summary": feedback}))
+        less = replace(round_, content=content, feedback=feedback)
+        records.append(less.record)
+        results += [less.result] if less.result else []
     ranking = context.leaderboard_ranking[: kept.teams]
     return context.model_copy(
         update={
@@ -234,6 +236,11 @@ def _reduced(context: RoundContext, kept: Kept) -> RoundContext:
             "leaderboard_ranking": ranking,
         }
     )
+
+
+def _with_result(record: SubmissionRecord, played: PlayedRound) -> SubmissionRecord:
+    """A record that carries neither score nor feedback has those of its result."""
+    return record if record.score is not None or record.feedback else played.record
 
 
 def _team_name(team_id: str, metadata: Mapping[str, Any] | None) -> str:

@@ -12,7 +12,12 @@ from typing import Any, Literal
 from pydantic import PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 from builder.errors import (
     WORKSPACE_MISSING,
@@ -22,7 +27,7 @@ from builder.errors import (
     WorkspaceMissing,
 )
 from builder.files.prompt_file import merge, named_prompt_file, read
-from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes
+from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, inspect, read_bytes, workspace_of
 from builder.files.toml_file import located
 from builder.files.writing import replace
 from builder.invalid_input import SettingsError
@@ -31,7 +36,7 @@ from builder.template.defaults import (
     DEFAULT_EVALUATOR_USER_PROMPT,
     DEFAULT_JUDGMENT_USER_PROMPT,
     DEFAULT_TEAM_USER_PROMPT,
-    DEFAULT_TEMPLATES,
+    default_templates,
 )
 from builder.template.dialect import CONTRACT, Dialect
 from builder.template.variables import FIELDS, field_name
@@ -91,11 +96,12 @@ class _Layer:
 _NOT_UTF8: Literal["not_utf8"] = "not_utf8"
 
 
-class _LayerSource(PydanticBaseSettingsSource):
-    """A layer in the shape in which pydantic-settings asks for it."""
+class _LayerSource(TomlConfigSettingsSource):
+    """A layer in the shape in which pydantic-settings asks for it. Of that class, so that the ``toml_file``
+    of ``model_config`` has its reader; ours reads the file with the line of each value."""
 
     def __init__(self, settings: type[BaseSettings], layer: _Layer) -> None:
-        super().__init__(settings)
+        PydanticBaseSettingsSource.__init__(self, settings)
         self._values = layer.values
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
@@ -110,9 +116,19 @@ _LAYERS: ContextVar[tuple[_Layer, ...] | None] = ContextVar("prompt_builder_laye
 
 
 class PromptBuilderSettings(BaseSettings):
-    """The three templates. Made by ``load_settings``; called directly it reads no file."""
+    """The three templates, each from the environment, the file of the workspace that ``MIXSEEK_WORKSPACE``
+    names, or the default. ``load_settings`` is the same for any workspace.
 
-    model_config = SettingsConfigDict(frozen=True, extra="forbid")
+    Raises ``WorkspaceMissing`` for a workspace that is not there, and pydantic's ``ValidationError``.
+    """
+
+    model_config = SettingsConfigDict(
+        env_prefix=CONTRACT.environment_prefix,
+        toml_file=str(PROMPT_FILE),
+        env_file_encoding="utf-8",
+        frozen=True,
+        extra="forbid",
+    )
 
     team_user_prompt: str = DEFAULT_TEAM_USER_PROMPT
     evaluator_user_prompt: str = DEFAULT_EVALUATOR_USER_PROMPT
@@ -123,7 +139,7 @@ class PromptBuilderSettings(BaseSettings):
     def __init__(self, **values: Any) -> None:
         layers = _LAYERS.get()
         if layers is None:
-            layers = (_environment_layer(os.environ, CONTRACT),)
+            layers = (_environment_layer(os.environ, CONTRACT), *_workspace_layer(os.environ))
         token = _LAYERS.set(layers)
         try:
             super().__init__(**values)
@@ -154,6 +170,11 @@ class PromptBuilderSettings(BaseSettings):
             # How Python shows the bytes of an environment variable that is not UTF-8.
             raise PydanticCustomError(_NOT_UTF8, "not UTF-8")
         return text
+
+    def __repr__(self) -> str:
+        """Where each text comes from; the texts themselves are pages long."""
+        shown = (f"{name} from {self.source_of(name)}" for name in type(self).model_fields)
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def source_of(self, field: str) -> Source:
         """Where the value of a field came from."""
@@ -190,13 +211,12 @@ def load_settings(
 ) -> PromptBuilderSettings:
     """A workspace's templates: environment over file over default.
 
-    ``environ`` is the process's own where none is given; the dialect says the variables' names.
+    ``environ`` is the process's own where none is given; the dialect says the variables' names, and whose
+    defaults apply. Raises ``WorkspaceMissing``, ``SettingsError`` and, where a file that something names is
+    not there, ``PromptFileMissing``.
     """
     environment = _environment_layer(os.environ if environ is None else environ, dialect)
-    try:
-        layers = (environment, _file_layer(locate(workspace)))
-    except PromptFileInvalid as error:
-        raise _as_settings_error(error) from error
+    layers = (environment, _file_layer(workspace), _default_layer(dialect))
     token = _LAYERS.set(layers)
     try:
         return PromptBuilderSettings()
@@ -206,8 +226,8 @@ def load_settings(
         _LAYERS.reset(token)
 
 
-def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
-    """Write the workspace's prompt file with the default templates; its path.
+def init_file(workspace: Path, *, today: date, force: bool = False, dialect: Dialect = CONTRACT) -> Path:
+    """Write the workspace's prompt file with the default templates of a format; its path.
 
     With ``force`` the templates of an existing file are replaced; a file that cannot be read as
     TOML is replaced as a whole.
@@ -218,7 +238,7 @@ def init_file(workspace: Path, *, today: date, force: bool = False) -> Path:
     state = inspect(path, root)
     if state.data is not None and not force:
         raise PromptFileConflict(FILE_EXISTS, file=str(path))
-    values = {field_name(kind): text for kind, text in DEFAULT_TEMPLATES.items()}
+    values = _default_layer(dialect).values
     try:
         new = merge(state.data, values, today, str(path))
     except PromptFileInvalid:
@@ -232,16 +252,35 @@ def _require_workspace(workspace: Path) -> None:
         raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
 
 
+def _workspace_layer(environ: Mapping[str, str]) -> tuple[_Layer, ...]:
+    workspace = workspace_of(environ)
+    return () if workspace is None else (_file_layer(workspace),)
+
+
 def _environment_layer(environ: Mapping[str, str], dialect: Dialect) -> _Layer:
+    """In any case, as pydantic-settings has it; of two, the one in capitals."""
     names = {name: dialect.environment_prefix + name.upper() for name in FIELDS}
-    set_ = {name: variable for name, variable in names.items() if variable in environ}
+    spelt = {variable.upper(): variable for variable in sorted(environ, reverse=True)}
+    set_ = {name: spelt[variable] for name, variable in names.items() if variable in spelt}
     return _Layer(
         {name: environ[variable] for name, variable in set_.items()},
         {name: Source("environment", variable) for name, variable in set_.items()},
     )
 
 
-def _file_layer(location: PromptFileLocation) -> _Layer:
+def _default_layer(dialect: Dialect) -> _Layer:
+    values = {field_name(kind): text for kind, text in default_templates(dialect).items()}
+    return _Layer(values, {name: Source("default") for name in values})
+
+
+def _file_layer(workspace: Path) -> _Layer:
+    try:
+        return _read_layer(locate(workspace))
+    except PromptFileInvalid as error:
+        raise _as_settings_error(error) from error
+
+
+def _read_layer(location: PromptFileLocation) -> _Layer:
     data = read_bytes(location.path)
     if data is None and location.named_by is not None:
         raise PromptFileMissing(

@@ -7,9 +7,16 @@ from pathlib import Path
 
 from builder.contract.settings import load_settings
 from builder.template.dialect import CONTRACT, Dialect
-from builder.template.formatters import Ranking, current_time, variables
-from builder.template.models import EvaluatorPromptContext, PromptContext, RankingStore, RoundPromptContext
+from builder.template.formatters import current_time, variables
+from builder.template.models import (
+    EvaluatorPromptContext,
+    PromptContext,
+    RankingStore,
+    RoundPromptContext,
+    taken,
+)
 from builder.template.render import render
+from builder.template.shapes import EvaluatorContextLike, Ranking, RoundContextLike, Row
 from builder.template.variables import PromptKind, field_name
 
 
@@ -19,12 +26,13 @@ class UserPromptBuilder:
     >>> builder = UserPromptBuilder(Path("workspace"), AggregationStore("workspace"))
     >>> prompt = await builder.build_team_prompt(context)
 
-    ``clock`` and ``environ`` are read from the machine where they are not given.
+    ``clock`` and ``environ`` are read from the machine where they are not given. Raises
+    ``WorkspaceMissing`` (a ``FileNotFoundError``) and ``SettingsError`` (a pydantic ``ValidationError``).
     """
 
     def __init__(
         self,
-        workspace: Path,
+        workspace: Path | str,
         store: RankingStore | None = None,
         *,
         dialect: Dialect = CONTRACT,
@@ -37,28 +45,42 @@ class UserPromptBuilder:
         self.settings = load_settings(self.workspace, dialect, environ)
         self._clock = clock or (lambda: current_time(environ))
 
-    async def build_team_prompt(self, context: RoundPromptContext) -> str:
-        """What a team receives at the start of a round."""
-        return self._render("team", context, await self._ranking(context))
+    async def build_team_prompt(self, context: RoundContextLike | Row) -> str:
+        """What a team receives at the start of a round, from a ``RoundPromptContext``, another library's
+        object with its attributes, or a dict.
 
-    def build_evaluator_prompt(self, context: EvaluatorPromptContext) -> str:
-        """What the evaluator receives for one submission."""
-        return self._render("evaluator", context, None)
+        Raises ``ContextError`` (a pydantic ``ValidationError``) for a context or ranking that breaks a rule,
+        ``TemplateFailure`` (a jinja2 ``TemplateError``) where the template is wrong, ``TimezoneError`` (a
+        ``ValueError``) for an odd ``TZ``, and whatever the store raises.
+        """
+        return await self._build("team", context)
 
-    async def build_judgment_prompt(self, context: RoundPromptContext) -> str:
-        """What decides whether the team goes on."""
-        return self._render("judgment", context, await self._ranking(context))
+    async def build_judgment_prompt(self, context: RoundContextLike | Row) -> str:
+        """What decides whether the team goes on. Takes and raises what ``build_team_prompt`` does."""
+        return await self._build("judgment", context)
+
+    def build_evaluator_prompt(self, context: EvaluatorContextLike | Row) -> str:
+        """What the evaluator receives for one submission. Raises what ``build_team_prompt`` does."""
+        return self._render("evaluator", taken(EvaluatorPromptContext, context), None)
+
+    async def _build(self, kind: PromptKind, given: RoundContextLike | Row) -> str:
+        context = taken(RoundPromptContext, given)
+        return self._render(kind, context, await self._ranking(context))
 
     async def _ranking(self, context: RoundPromptContext) -> Ranking | None:
-        store = context.store or self.store
+        # Not `or`: a store may well be empty, and so false.
+        store = self.store if context.store is None else context.store
         # Nobody has a place before the first round is over, so no dialect asks for one.
         if context.ranking is not None or context.round_number == 1 or store is None:
             return context.ranking
         answer = store.get_leader_board_ranking(context.execution_id)
         # The documents show the store's method both as a coroutine and as a plain one.
-        ranking: Ranking = await answer if inspect.isawaitable(answer) else answer
-        return ranking
+        return await answer if inspect.isawaitable(answer) else answer
+
+    def __repr__(self) -> str:
+        return f"UserPromptBuilder({str(self.workspace)!r}, dialect={self.dialect.name!r})"
 
     def _render(self, kind: PromptKind, context: PromptContext, ranking: Ranking | None) -> str:
-        values = variables(kind, context, ranking, self._clock(), self.dialect)
-        return render(kind, getattr(self.settings, field_name(kind)), values, self.dialect)
+        template = getattr(self.settings, field_name(kind))
+        values = variables(kind, context, ranking, self._clock(), self.dialect, template)
+        return render(kind, template, values, self.dialect)

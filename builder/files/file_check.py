@@ -38,13 +38,18 @@ UNKNOWN_KEY_LIKE = message(
 )
 MORE_UNKNOWN = message(
     "file-more-unknown",
-    "From this line on {count} more unknown keys; MixSeek ignores them",
-    "この行以降に不明なキーがさらに{count}個あります（MixSeekは無視します）",
+    "After this line {count} more unknown keys; MixSeek ignores them",
+    "この行より後に不明なキーがさらに{count}個あります（MixSeekは無視します）",
     fix_en="Is this the prompt file?",
     fix_ja="これはプロンプトファイルですか？",
 )
-MOST_UNKNOWN = 10_000
-"""Keys that are named one by one; the file may hold a hundred thousand."""
+NOT_MULTILINE = message(
+    "file-not-multiline",
+    "{field} has line breaks but is written as a string of one line",
+    "{field} は改行を含みますが、1行の文字列として書かれています",
+    fix_en='Write it between triple quotes ("""), each line on its own.',
+    fix_ja='""" で囲み、改行はそのまま書いてください。',
+)
 
 Check = Callable[[PromptKind, str], list[Problem]]
 
@@ -68,6 +73,7 @@ def check_read(file: PromptFile, check: Check = check) -> list[Problem]:
     for kind in KINDS:
         name = field_name(kind)
         if name in file.values:
+            problems.extend(_not_multiline(file, name))
             problems.extend(_template(file, kind, name, check))
     return in_order(problems)
 
@@ -80,7 +86,7 @@ def _missing(file: PromptFile) -> Iterator[Problem]:
 
 def _unknown(file: PromptFile) -> Iterator[Problem]:
     missing = [name for name in FIELDS if name not in file.values]
-    for key in file.unknown[:MOST_UNKNOWN]:
+    for key in file.unknown:
         params: dict[str, str | int] = {"key": key.name}
         code = UNKNOWN_KEY
         meant = process.extractOne(key.name.removeprefix(f"{TABLE}."), [*missing, TABLE], score_cutoff=70)
@@ -88,8 +94,18 @@ def _unknown(file: PromptFile) -> Iterator[Problem]:
             code = UNKNOWN_KEY_LIKE
             params["meant"] = f"[{TABLE}]" if meant[0] == TABLE else f"{TABLE}.{meant[0]}"
         yield Problem("warning", code, key.line, 1, params, file=file.name)
-    if rest := file.unknown[MOST_UNKNOWN:]:
-        yield Problem("warning", MORE_UNKNOWN, rest[0].line, 1, {"count": len(rest)}, file=file.name)
+    if file.more_unknown:
+        last, count = file.unknown[-1], file.more_unknown
+        yield Problem("warning", MORE_UNKNOWN, last.line, 1, {"count": count}, file=file.name)
+
+
+def _not_multiline(file: PromptFile, name: str) -> Iterator[Problem]:
+    """The documents' fourth rule: programs read ``\\n`` in quotes as well, people do not."""
+    place = file.places[name]
+    if place.value_start is None or "\n" not in file.values[name]:
+        return
+    if not file.source.startswith(('"""', "'" * 3), place.value_start):
+        yield Problem("warning", NOT_MULTILINE, place.line, file=file.name, field=name)
 
 
 def _template(file: PromptFile, kind: PromptKind, name: str, check: Check) -> Iterator[Problem]:

@@ -19,6 +19,10 @@ from builder.template.variables import FIELDS
 
 TABLE = "prompt_builder"
 
+MOST_UNKNOWN = 100
+"""Keys that are named one by one; the file may hold a hundred thousand."""
+_LONGEST_KEY = 200
+
 NOT_A_STRING = located(
     "file-not-a-string",
     "{field} must be a string, but is a TOML {found}",
@@ -81,6 +85,8 @@ class PromptFile:
     table_line: int
     """The line of ``[prompt_builder]``; 1 where there is none."""
     source: str = field(repr=False)
+    more_unknown: int = 0
+    """How many keys there are beside those in ``unknown``, the first ``MOST_UNKNOWN``."""
 
 
 @dataclass(frozen=True)
@@ -110,20 +116,28 @@ def read(data: bytes, name: str) -> PromptFile:
         places[key] = replace(
             places[key], value_start=standing[key].value_start, value_end=standing[key].value_end
         )
-    return PromptFile(name, values, _unknown(file), places, _table_line(file), file.text)
+    unknown = _unknown(file)
+    return PromptFile(
+        name,
+        values,
+        tuple(UnknownKey(key[:_LONGEST_KEY], line) for line, key in unknown[:MOST_UNKNOWN]),
+        places,
+        _table_line(file),
+        file.text,
+        len(unknown[MOST_UNKNOWN:]),
+    )
 
 
 def _not_a_string(file: TomlFile, key: str) -> PromptFileInvalid:
-    found = type_name(file.table(TABLE)[key])
-    return file.refuse(NOT_A_STRING, file.line_of((TABLE, key)), field=key, found=found)
+    kind = type_name(file.table(TABLE)[key])
+    return file.refuse(NOT_A_STRING, file.line_of((TABLE, key)), field=key, found=kind)
 
 
-def _unknown(file: TomlFile) -> tuple[UnknownKey, ...]:
-    """What MixSeek ignores: other keys of the table, and everything outside of it."""
+def _unknown(file: TomlFile) -> list[tuple[int, str]]:
+    """What MixSeek ignores, by line: other keys of the table, and everything outside of it."""
     inside = {f"{TABLE}.{key}": (TABLE, key) for key in file.table(TABLE) if key not in FIELDS}
     outside = {key: (key,) for key in file.document if key != TABLE}
-    keys = [UnknownKey(name, file.line_of(path)) for name, path in {**outside, **inside}.items()]
-    return tuple(sorted(keys, key=lambda key: key.line))
+    return sorted((file.line_of(path), name) for name, path in {**outside, **inside}.items())
 
 
 def _table_line(file: TomlFile) -> int:

@@ -7,7 +7,7 @@ import errno
 import hashlib
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,6 +21,7 @@ from builder.problems import Problem
 PROMPT_FILE = Path("configs/prompt_builder.toml")
 ORCHESTRATOR_FILE = Path("configs/orchestrator.toml")
 """Where MixSeek looks, below a workspace; the second may name another place for the first."""
+WORKSPACE_VARIABLE = "MIXSEEK_WORKSPACE"
 NEW_FILE_MODE = 0o644
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -52,6 +53,12 @@ OWNER = message(
     fix_en="Run as that user, or hand the file over first.",
     fix_ja="そのユーザーで実行するか、先に所有者を変更してください。",
 )
+
+
+def workspace_of(environ: Mapping[str, str]) -> Path | None:
+    """The workspace that ``MIXSEEK_WORKSPACE`` names."""
+    named = environ.get(WORKSPACE_VARIABLE, "")
+    return Path(named) if named.strip() else None
 
 
 @dataclass(frozen=True)

@@ -104,8 +104,8 @@ class TomlFile:
             raise self.not_a_table(name, type_name(value))
         return value
 
-    def not_a_table(self, name: str, found: str) -> PromptFileInvalid:
-        return self.refuse(NOT_A_TABLE, self.line_of((name,)), table=name, found=found)
+    def not_a_table(self, name: str, kind: str) -> PromptFileInvalid:
+        return self.refuse(NOT_A_TABLE, self.line_of((name,)), table=name, found=kind)
 
     def _decode(self, data: bytes) -> str:
         if len(data) > MAX_FILE_BYTES:

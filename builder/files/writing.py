@@ -206,7 +206,8 @@ def _temporary(
                 file.write(new)
             on_step("written")
             owner_kept = state.data is None or _give(handle, state.uid, state.gid)
-            os.fchmod(handle, state.mode)
+            # Never setuid, setgid or sticky: it is a new file, with the content of somebody else.
+            os.fchmod(handle, state.mode & 0o777)
             os.fsync(handle)
             on_step("synced")
         yield name, owner_kept

@@ -5,7 +5,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
@@ -14,14 +14,21 @@ from pydantic import ValidationError
 from builder.errors import MissingColumn
 from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.leaderboard.records import ClockSource, Cutoff, DeliveredPrompt, RebuiltRound
+from builder.leaderboard.release import shown_formats, without_entities
 from builder.leaderboard.rows import BoardRow, StatusRow
 from builder.leaderboard.sentences import MISSING_COLUMN
-from builder.template.dialect import CONTRACT, MIXSEEK, Dialect, RankingOrder
-from builder.template.formatters import Values, format_ranking_table, generate_position_message, variables
+from builder.template.dialect import CONTRACT, MIXSEEK, MIXSEEK_A15, Dialect, RankingOrder
+from builder.template.formatters import (
+    Template,
+    Values,
+    format_ranking_table,
+    generate_position_message,
+    variables,
+)
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
 
 For = Literal["team", "judgment"]
-Renderer = Callable[[Values], str]
+Renderer = Callable[[RebuiltRound, Dialect], str]
 """Renders the team template that an execution is known to have run with."""
 
 _CLOCK = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{6})?[+-]\d\d:\d\d")
@@ -78,6 +85,11 @@ def rebuild(stored: StoredRound, for_: For, task: str) -> RebuiltRound:
         # Rows that no prompt could have been made from, such as a task of blanks.
         raise ContextError.wrap(error, CONTEXT_INVALID) from error
     return RebuiltRound(context, moment, source, cutoff, stored.delivered, stored.ahead)
+
+
+def team_values(rebuilt: RebuiltRound, dialect: Dialect, template: Template) -> Values:
+    """What each variable of a team template stood for in the round."""
+    return variables("team", rebuilt.context, None, rebuilt.delivered_at, dialect, template)
 
 
 # --- when ----------------------------------------------------------------------------------
@@ -144,7 +156,10 @@ def _ranking(
     first = rank(candidates[0], MIXSEEK.ranking_order)
     if text is None:
         return first, "unconfirmed"
-    for order, dialect in ((MIXSEEK.ranking_order, MIXSEEK), (CONTRACT.ranking_order, CONTRACT)):
+    if any("<" in row.team_name for row in stored.board):
+        # Which tags of a name were neutralised depends on the template, which is not known here.
+        text = without_entities(text)
+    for order, dialect in ((MIXSEEK.ranking_order, MIXSEEK_A15), (CONTRACT.ranking_order, CONTRACT)):
         for stands in (_table_stands, _position_stands):
             for number, rows in enumerate(candidates):
                 ranking = rank(rows, order)
@@ -209,6 +224,7 @@ def _table_stands(text: str, ranking: list[RankingEntry], team_id: str, dialect:
     if not ranking:
         return False
     table = format_ranking_table(ranking, team_id, dialect=dialect)
+    table = without_entities(table) if "<" in table else table
     following = len(ranking) + 1
     at = text.find(table)
     while at >= 0:
@@ -240,13 +256,18 @@ def recover_task(stored: StoredRound, render: Renderer) -> str | None:
         return None
     mark = "\ue000task\ue001"
     rebuilt = rebuild(stored, "team", mark)
-    values = variables("team", rebuilt.context, None, rebuilt.delivered_at, MIXSEEK)
-    pieces = render(values).split(mark)
-    if len(pieces) == 1:
-        return None
     text = stored.delivered.text
-    length, rest = divmod(len(text) - sum(map(len, pieces)), len(pieces) - 1)
-    if rest or length <= 0 or not text.startswith(pieces[0]):
-        return None
-    task = text[len(pieces[0]) : len(pieces[0]) + length]
-    return task if render({**values, "user_prompt": task}) == text else None
+    for dialect in shown_formats(rebuilt):
+        pieces = render(rebuilt, dialect).split(mark)
+        if len(pieces) == 1:
+            return None
+        length, rest = divmod(len(text) - sum(map(len, pieces)), len(pieces) - 1)
+        if rest or length <= 0 or not text.startswith(pieces[0]):
+            continue
+        task = text[len(pieces[0]) : len(pieces[0]) + length]
+        # Tags of the task may have been neutralised; that people type them so is rarer.
+        for tried in dict.fromkeys([without_entities(task), task]):
+            context = rebuilt.context.model_copy(update={"user_prompt": tried})
+            if render(replace(rebuilt, context=context), dialect) == text:
+                return tried
+    return None

@@ -237,12 +237,18 @@ class SubmissionLength:
 
 @dataclass(frozen=True)
 class DeliveredPrompt:
-    """What a team was really sent: the user's part of its first message."""
+    """What a team was really sent: the user's part of its first message.
+
+    The agents of a workflow are sent JSON: ``text`` is the team prompt in it, ``previous_steps`` what was
+    answered before, as the last of the agents was told.
+    """
 
     text: str
     timestamp: datetime | None
     part: int
     """Its place among the parts of that message: a system prompt may come before it."""
+    previous_steps: Mapping[str, Any] | None = None
+    """None outside of workflows."""
 
 
 Cutoff = Literal["first-round", "confirmed", "neighbour", "unconfirmed"]

@@ -5,7 +5,7 @@ import json
 import math
 import struct
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -150,14 +150,52 @@ def feedback_of(metrics: Iterable[Metric]) -> str:
 def delivered_of(stored: str | None) -> DeliveredPrompt | None:
     """The user's part of the first message of a stored conversation."""
     messages = _json(stored)
-    first = messages[0] if isinstance(messages, list) and messages else None
-    parts = first.get("parts") if isinstance(first, dict) else None
-    for place, part in enumerate(parts if isinstance(parts, list) else ()):
-        if isinstance(part, dict) and part.get("part_kind") == "user-prompt":
-            text = _text_of(part.get("content"))
-            if text is not None:
-                return DeliveredPrompt(text, _moment_of(part.get("timestamp")), place)
+    if not isinstance(messages, list):
+        return None
+    for place, part in enumerate(_parts(messages[0] if messages else None)):
+        if (text := _user_text(part)) is not None:
+            delivered = DeliveredPrompt(text, _moment_of(part.get("timestamp")), place)
+            if (step := _step_of(text)) is not None:
+                delivered = replace(delivered, text=step[0], previous_steps=_last_steps(messages, step[1]))
+            return delivered
     return None
+
+
+def is_without_agents(stored: str | None) -> bool:
+    """Whether a conversation is stored and has no messages: a workflow of functions alone asks no model."""
+    return stored is not None and _json(stored) == []
+
+
+def _parts(message: Any) -> list[Any]:
+    parts = message.get("parts") if isinstance(message, dict) else None
+    return parts if isinstance(parts, list) else []
+
+
+def _user_text(part: Any) -> str | None:
+    if isinstance(part, dict) and part.get("part_kind") == "user-prompt":
+        return _text_of(part.get("content"))
+    return None
+
+
+def _step_of(text: str) -> tuple[str, dict[str, Any]] | None:
+    """The team prompt and the previous steps that the agent of a workflow was sent as JSON."""
+    if not text.startswith("{"):
+        return None
+    told = _json(text)
+    if not isinstance(told, dict) or told.keys() != {"user_prompt", "previous_steps"}:
+        return None
+    prompt, steps = told["user_prompt"], told["previous_steps"]
+    return (prompt, steps) if isinstance(prompt, str) and isinstance(steps, dict) else None
+
+
+def _last_steps(messages: list[Any], first: dict[str, Any]) -> dict[str, Any]:
+    steps = first
+    for message in messages[1:]:
+        for part in _parts(message):
+            text = _user_text(part)
+            if text is not None and (step := _step_of(text)) is not None:
+                steps = step[1]
+    return steps
 
 
 def _text_of(content: Any) -> str | None:

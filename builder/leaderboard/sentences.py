@@ -104,6 +104,13 @@ PROMPT_NOT_STORED = message(
     "The prompt of round {round_number} of team `{team_id}` is not stored.",
     "チーム `{team_id}` のラウンド{round_number}に送られたプロンプトは保存されていません。",
 )
+NO_AGENTS = message(
+    "db-no-agents",
+    "`{team_id}` is a workflow of functions alone: no model was asked in round {round_number}, so there is no"
+    " prompt.",
+    "`{team_id}` は関数だけのワークフローです。ラウンド{round_number}ではモデルを呼び出していないため、"
+    "プロンプトはありません。",
+)
 TASK_UNKNOWN = message(
     "db-task-unknown",
     "The task of execution `{execution_id}` is not stored: it has not finished.",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
 from builder.leaderboard import executions as listing
@@ -34,8 +35,15 @@ from builder.leaderboard.records import (
     SubmissionLength,
     TeamFailure,
 )
-from builder.leaderboard.rows import SubmissionRow, delivered_of, entries_of, feedback_of, metrics_of
-from builder.leaderboard.sentences import PROMPT_NOT_STORED, TASK_UNKNOWN
+from builder.leaderboard.rows import (
+    SubmissionRow,
+    delivered_of,
+    entries_of,
+    feedback_of,
+    is_without_agents,
+    metrics_of,
+)
+from builder.leaderboard.sentences import NO_AGENTS, PROMPT_NOT_STORED, TASK_UNKNOWN
 from builder.leaderboard.source import Source, T
 from builder.leaderboard.story import Story, Texts, read_conversation, read_story
 from builder.template.dialect import RankingOrder
@@ -48,8 +56,12 @@ class AggregationStore(Source):
     >>> with AggregationStore("workspace", dialect=MIXSEEK) as store:
     ...     store.ranking("3f0c…")  # or: await store.get_leader_board_ranking("3f0c…")
 
-    Every coroutine has a plain method beside it. Methods may be called from several threads at once.
+    Every coroutine has a plain method beside it. Methods may be called from several threads at once. All
+    raise a ``LeaderboardError``: where there is no database, or it cannot be read.
     """
+
+    def __repr__(self) -> str:
+        return f"AggregationStore({str(self.path)!r})"
 
     @property
     def across(self) -> Across:
@@ -69,6 +81,7 @@ class AggregationStore(Source):
 
     def ranking(self, execution_id: str, order: RankingOrder | None = None) -> list[RankingEntry]:
         """All teams, best first, in the dialect's order; empty for an execution without rows.
+        ``get_leader_board_ranking`` is the documents' name for the same, as a coroutine and with dicts.
 
         The scores are MixSeek's own 32-bit ones, which prompts print; for pages there is ``standings``.
         """
@@ -86,8 +99,8 @@ class AggregationStore(Source):
         """Scores by team and round, no texts: what a chart needs."""
         return self.answer(lambda reader: listing.scores(reader, execution_id, team_id))
 
-    async def get_leader_board_ranking(self, execution_id: str) -> list[RankingEntry]:
-        return await asyncio.to_thread(self.ranking, execution_id)
+    async def get_leader_board_ranking(self, execution_id: str) -> list[dict[str, Any]]:
+        return [entry.model_dump() for entry in await asyncio.to_thread(self.ranking, execution_id)]
 
     def top(self, execution_id: str, limit: int = 10) -> list[LeaderboardEntry]:
         """The best teams with their ranks."""
@@ -253,7 +266,8 @@ class AggregationStore(Source):
         stored = self.answer(lambda reader: read_conversation(reader, execution_id, team_id, round_number))
         delivered = delivered_of(stored)
         if delivered is None:
-            raise PromptNotStored(PROMPT_NOT_STORED, team_id=team_id, round_number=round_number)
+            why = NO_AGENTS if is_without_agents(stored) else PROMPT_NOT_STORED
+            raise PromptNotStored(why, team_id=team_id, round_number=round_number)
         return delivered
 
     async def delivered_prompt(self, execution_id: str, team_id: str, round_number: int) -> DeliveredPrompt:

@@ -16,10 +16,17 @@ from rapidfuzz.distance import Indel
 
 from builder.errors import BuilderError
 from builder.jail.answers import Examination, Match
-from builder.leaderboard.rebuild import StoredRound, other_rankings, rebuild, recover_task
+from builder.leaderboard.rebuild import (
+    StoredRound,
+    other_rankings,
+    rebuild,
+    recover_task,
+    team_values,
+)
 from builder.leaderboard.records import RebuiltRound
-from builder.template.dialect import MIXSEEK, Dialect
-from builder.template.formatters import Values, variables
+from builder.leaderboard.release import common_formats, shown_formats
+from builder.template.dialect import RELEASES, Dialect
+from builder.template.formatters import Values, tags_of
 from builder.template.landmarks import Landmarks
 from builder.template.variables import PromptKind
 
@@ -63,6 +70,8 @@ class Attribution:
 
     stored: StoredRound
     matches: frozenset[int]
+    formats: tuple[Dialect, ...] = ()
+    """The formats in which they give it, or else those that the bytes show; the newest first."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +96,36 @@ def attribute(
     ``task`` is None for a run that is not over: it is then read out of a prompt, for each candidate anew.
     """
     if task is not None:
-        return [Attribution(stored, _matches(stored, task, candidates, jail)) for stored in rounds]
-    matching: list[set[int]] = [set() for _ in rounds]
+        return [_attribution(stored, task, _matches(stored, task, candidates, jail)) for stored in rounds]
+    matching: list[_Matches] = [{} for _ in rounds]
     for number, candidate in enumerate(candidates):
         if (recovered := _recovered(rounds, candidate, jail)) is not None:
             for matches, stored in zip(matching, rounds, strict=True):
-                if _matches(stored, recovered, [candidate], jail):
-                    matches.add(number)
-    return [Attribution(stored, frozenset(matches)) for stored, matches in zip(rounds, matching, strict=True)]
+                for formats in _matches(stored, recovered, [candidate], jail).values():
+                    matches[number] = formats
+    return [_attribution(stored, _NO_TASK, matches) for stored, matches in zip(rounds, matching, strict=True)]
+
+
+_Matches = dict[int, tuple[Dialect, ...]]
+"""The candidates that give a prompt, each with the formats in which it does."""
+_NO_TASK = "\ue000"
+
+
+def _attribution(stored: StoredRound, task: str, matches: _Matches) -> Attribution:
+    if matches:
+        known = {dialect for formats in matches.values() for dialect in formats}
+        return Attribution(stored, frozenset(matches), tuple(d for d in RELEASES if d in known))
+    try:
+        formats = shown_formats(rebuild(stored, "team", task))
+    except BuilderError:
+        formats = ()
+    return Attribution(stored, frozenset(), formats)
+
+
+def formats_of(attributions: Sequence[Attribution]) -> tuple[Dialect, ...]:
+    """The formats that a run may have been delivered in, the newest first: MixSeek is one release while it
+    runs. None where its prompts show different ones."""
+    return common_formats(attribution.formats for attribution in attributions)
 
 
 def decide(attributions: Sequence[Attribution]) -> frozenset[int]:
@@ -126,8 +157,8 @@ def nearest(
 ) -> Nearest | None:
     """Of templates that did not make a prompt, the one that came closest."""
     assert stored.delivered is not None
-    values = _values(rebuild(stored, "team", task))
-    outcomes = jail.render_many("team", [candidate.text for candidate in candidates], values, MIXSEEK)
+    rebuilt = rebuild(stored, "team", task)
+    outcomes = rendered_by([candidate.text for candidate in candidates], rebuilt, jail)
     best: Nearest | None = None
     for number, outcome in enumerate(outcomes):
         if outcome.text is not None:
@@ -137,11 +168,9 @@ def nearest(
     return best
 
 
-def _matches(
-    stored: StoredRound, task: str, candidates: Sequence[Candidate], jail: Rendering
-) -> frozenset[int]:
+def _matches(stored: StoredRound, task: str, candidates: Sequence[Candidate], jail: Rendering) -> _Matches:
     if stored.delivered is None:
-        return frozenset()
+        return {}
     text = stored.delivered.text
     possible = {
         number: candidate.text
@@ -149,23 +178,22 @@ def _matches(
         if candidate.landmarks.stand_in(text)
     }
     if not possible:
-        return frozenset()
+        return {}
     try:
         rebuilt = rebuild(stored, "team", task)
     except BuilderError:
         # Rows that no prompt could have been made from.
-        return frozenset()
-    digests = [_digest(text)]
-    made = _made(possible, _values(rebuilt), jail, digests)
+        return {}
+    made = made_by(possible, rebuilt, jail)
     if made:
         return made
     # Where the text shows neither ranking nor clock as they are, it may show something made from them.
     for asked, guesses in _guesses(stored, rebuilt):
         concerned = {number: text for number, text in possible.items() if any(map(text.__contains__, asked))}
         for guess in guesses:
-            if concerned and (made := _made(concerned, _values(guess), jail, digests)):
+            if concerned and (made := made_by(concerned, guess, jail)):
                 return made
-    return frozenset()
+    return {}
 
 
 def rebuilt_for(stored: StoredRound, task: str, text: str, jail: Rendering) -> RebuiltRound:
@@ -177,26 +205,62 @@ def rebuilt_for(stored: StoredRound, task: str, text: str, jail: Rendering) -> R
     rebuilt = rebuild(stored, "team", task)
     if stored.delivered is None:
         return rebuilt
-    digests = [_digest(stored.delivered.text)]
     for asked, guesses in _guesses(stored, rebuilt):
         if any(map(text.__contains__, asked)):
             for guess in (rebuilt, *guesses):
-                if _made({0: text}, _values(guess), jail, digests):
+                if made_by({0: text}, guess, jail):
                     return guess
     return rebuilt
 
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+def made_by(
+    possible: Mapping[int, str], rebuilt: RebuiltRound, jail: Rendering
+) -> dict[int, tuple[Dialect, ...]]:
+    """Those templates that give a delivered prompt, and the formats in which they do.
+
+    Formats that differ in nothing that a template names are tried once for it.
+    """
+    if rebuilt.delivered is None:
+        return {}
+    digests = [hashlib.sha256(rebuilt.delivered.text.encode("utf-8", "surrogatepass")).hexdigest()]
+    made: _Matches = {}
+    tried: dict[tuple[int, tuple[str | int, ...]], bool] = {}
+    for dialect in shown_formats(rebuilt):
+        for values, some in _by_values(rebuilt, dialect, possible):
+            keys = {
+                number: (number, tuple(value for name, value in values.items() if name in text))
+                for number, text in some.items()
+            }
+            fresh = [number for number in some if keys[number] not in tried]
+            if fresh:
+                matches = jail.match("team", [some[number] for number in fresh], values, dialect, digests)
+                matching = {fresh[match.index] for match in matches}
+                tried.update({keys[number]: number in matching for number in fresh})
+            for number in some:
+                if tried[keys[number]]:
+                    made[number] = (*made.get(number, ()), dialect)
+    return made
 
 
-def _made(possible: Mapping[int, str], values: Values, jail: Rendering, digests: list[str]) -> frozenset[int]:
-    numbers, texts = list(possible), list(possible.values())
-    return frozenset(numbers[match.index] for match in jail.match("team", texts, values, MIXSEEK, digests))
+def rendered_by(texts: Sequence[str], rebuilt: RebuiltRound, jail: Rendering) -> list[Examination]:
+    """What templates give in a round, in the format that its delivered prompt shows."""
+    dialect = shown_formats(rebuilt)[0]
+    outcomes: dict[int, Examination] = {}
+    for values, some in _by_values(rebuilt, dialect, dict(enumerate(texts))):
+        rendered = jail.render_many("team", list(some.values()), values, dialect)
+        outcomes.update(zip(some, rendered, strict=True))
+    return [outcomes[number] for number in range(len(texts))]
 
 
-def _values(rebuilt: RebuiltRound) -> Values:
-    return variables("team", rebuilt.context, None, rebuilt.delivered_at, MIXSEEK)
+def _by_values(
+    rebuilt: RebuiltRound, dialect: Dialect, texts: Mapping[int, str]
+) -> Iterator[tuple[Values, dict[int, str]]]:
+    """The values of a round, and the templates that get these very values."""
+    groups: dict[frozenset[str], dict[int, str]] = {}
+    for number, text in texts.items():
+        groups.setdefault(tags_of(text, dialect), {})[number] = text
+    for tags, some in groups.items():
+        yield team_values(rebuilt, dialect, tags), some
 
 
 def _guesses(
@@ -220,8 +284,9 @@ def _guesses(
 
 
 def _recovered(rounds: Sequence[StoredRound], candidate: Candidate, jail: Rendering) -> str | None:
-    def render(values: Values) -> str:
-        return jail.render("team", candidate.text, values, MIXSEEK)
+    def render(rebuilt: RebuiltRound, dialect: Dialect) -> str:
+        values = team_values(rebuilt, dialect, candidate.text)
+        return jail.render("team", candidate.text, values, dialect)
 
     for stored in rounds:
         if stored.delivered is not None and candidate.landmarks.stand_in(stored.delivered.text):

@@ -51,6 +51,33 @@ def converse(
     return messages, _members(key, task, finding, started, half)
 
 
+def in_steps(messages: list[dict[str, Any]], prompt: str) -> list[dict[str, Any]]:
+    """The conversation as a workflow of two steps has it: each agent is sent the prompt and what was answered
+    before, as one JSON text."""
+    opening, asked, returned, answer = messages
+    finding = returned["parts"][0]["content"]
+    told = [{}, {"gather": finding}]
+    requests = [
+        opening
+        | {
+            "parts": [
+                part
+                | {
+                    "content": json.dumps(
+                        {"user_prompt": prompt, "previous_steps": steps}, ensure_ascii=False
+                    )
+                }
+                if part["part_kind"] == "user-prompt"
+                else part
+                for part in opening["parts"]
+            ]
+        }
+        for steps in told
+    ]
+    found = asked | {"parts": [{"content": finding, "part_kind": "text"}]}
+    return [requests[0], found, requests[1], answer]
+
+
 def _opening(prompt: str, at: datetime, voice: Voice | None) -> list[dict[str, Any]]:
     # A system prompt, where there is one, comes first: the user's part is not always parts[0].
     user = {"content": prompt, "timestamp": stamp(at), "part_kind": "user-prompt"}

@@ -16,10 +16,10 @@ from zoneinfo import ZoneInfo
 from builder.leaderboard.rebuild import rank
 from builder.leaderboard.rows import BoardRow
 from builder.leaderboard.writer import Judgment, RoundKey, SimulatedDatabase, Summary
-from builder.simulation.conversation import converse, stamp
+from builder.simulation.conversation import converse, in_steps, stamp
 from builder.simulation.texts import Voice, language_of
 from builder.template.defaults import DEFAULT_TEMPLATES
-from builder.template.dialect import MIXSEEK
+from builder.template.dialect import MIXSEEK, Dialect
 from builder.template.formatters import variables
 from builder.template.models import RoundPromptContext, RoundState
 from builder.template.render import render
@@ -30,11 +30,15 @@ RunState = Literal["completed", "partial_failure", "failed", "running"]
 
 @dataclass(frozen=True)
 class Team:
-    """A team that takes part; ``skill`` is added to each of its scores."""
+    """A team that takes part; ``skill`` is added to each of its scores.
+
+    A workflow is a team of steps: its agents are sent JSON, and one of functions alone asks no model.
+    """
 
     team_id: str
     team_name: str
     skill: float = 0.0
+    works: Literal["as-team", "as-workflow", "as-functions"] = "as-team"
 
 
 TEAMS: tuple[Team, ...] = (
@@ -56,7 +60,8 @@ class Run:
     that ran it. A ``running`` run stops midway, has no summary and so no stored task; one that
     started long ago is indistinguishable from a killed one. ``races`` is how often a row is
     committed in the moment between a prompt's clock and its look at the leaderboard. ``dice`` names the
-    throws, so that they fall the same whenever the run is said to have begun.
+    throws, so that they fall the same whenever the run is said to have begun. ``dialect`` is the format
+    of the release that ran.
     """
 
     task: str
@@ -74,6 +79,7 @@ class Run:
     system_prompt: bool = False
     metrics: Sequence[str] = METRICS
     dice: str = ""
+    dialect: Dialect = MIXSEEK
 
 
 _COMMIT = timedelta(milliseconds=3)
@@ -178,6 +184,10 @@ class Play:
                 self._rng,
                 system_prompt=self.run.system_prompt,
             )
+            if team.works == "as-workflow":
+                messages = in_steps(messages, prompt)
+            elif team.works == "as-functions":
+                messages = []
             yield answered
             self._database.save_history(key, messages, members, answered)
             self._report(team, number, "evaluator")
@@ -231,9 +241,10 @@ class Play:
             team_name=team.team_name,
             execution_id=self.execution_id,
         )
-        ranking = rank([row for seen_at, row in self._rows if seen_at <= self._now], MIXSEEK.ranking_order)
-        values = variables("team", context, ranking, clock.astimezone(self._zone), MIXSEEK)
-        return render("team", self.run.templates["team"], values, MIXSEEK)
+        template, dialect = self.run.templates["team"], self.run.dialect
+        ranking = rank([row for seen_at, row in self._rows if seen_at <= self._now], dialect.ranking_order)
+        values = variables("team", context, ranking, clock.astimezone(self._zone), dialect, template)
+        return render("team", template, values, dialect)
 
     def _judged(
         self, team: Team, number: int, content: str, started: datetime, ended: datetime

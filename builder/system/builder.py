@@ -2,22 +2,36 @@
 API; used by the studio and by ``python -m builder system``."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from builder.cache.tokens import TokenCount, count
 from builder.errors import WORKSPACE_MISSING, BuilderError, WorkspaceMissing
+from builder.files.reading import workspace_of
 from builder.files.text_parts import read_part
+from builder.invalid_input import SettingsError
+from builder.messages import message
 from builder.system.built_prompt import BuiltPrompt, SkillUse
 from builder.system.config import SystemPromptConfig
 from builder.system.file import load_system_config, system_config
 from builder.system.front_matter import FrontMatterReader, read_front_matters
-from builder.system.input import PromptMode
+from builder.system.input import MODES, PromptMode
 from builder.system.prompt import render_system_prompt
 from builder.system.sections import MISSING
 from builder.system.workspace_scan import Machine, Scan, scan
+
+NO_MODE = message(
+    "system-no-mode",
+    "{mode} is not a mode: choose one of {modes}",
+    "{mode} というモードはありません: {modes}",
+)
+NO_WORKSPACE = message(
+    "system-no-workspace",
+    "No workspace is named: give one, or set MIXSEEK_WORKSPACE",
+    "ワークスペースが指定されていません。引数か MIXSEEK_WORKSPACE で指定してください",
+)
 
 MOST_INLINED = 1024 * 1024
 """Bytes of a SKILL.md that are counted."""
@@ -42,36 +56,61 @@ class SystemPromptBuilder:
 
     ``config`` is what ``configs/system_prompt.toml`` says where none is given; ``machine`` is this one.
     A server hands in a config and ``front_matters`` of its jail: then nothing of the folder is parsed here.
+    ``skill_roots`` are folders of the operator's below which ``skills.dirs`` may name some.
+
+    Raises ``WorkspaceMissing`` (a ``FileNotFoundError``), ``SettingsError`` for a config that breaks a rule,
+    and ``PromptFileInvalid`` for a file that does.
 
     >>> SystemPromptBuilder(Path("workspace")).build("minimal").text  # doctest: +SKIP
     """
 
     def __init__(
         self,
-        workspace: Path,
+        workspace: Path | str,
         config: SystemPromptConfig | Mapping[str, Any] | None = None,
         machine: Machine | None = None,
         front_matters: FrontMatterReader = read_front_matters,
+        *,
+        skill_roots: Sequence[Path] = (),
     ) -> None:
-        if not workspace.is_dir():
+        self.workspace = Path(workspace)
+        if not self.workspace.is_dir():
             raise WorkspaceMissing(WORKSPACE_MISSING, path=str(workspace))
-        self.workspace = workspace
-        self.config = load_system_config(workspace) if config is None else system_config(config)
+        self.config = load_system_config(self.workspace) if config is None else system_config(config)
         self.machine = Machine.here() if machine is None else machine
+        self.skill_roots = tuple(Path(os.path.realpath(root)) for root in skill_roots)
         self._front_matters = front_matters
 
+    def __repr__(self) -> str:
+        return f"SystemPromptBuilder({str(self.workspace)!r}, mode={self.config.mode!r})"
+
+    @property
+    def bootstrap_max_chars(self) -> int:
+        """How many characters of each bootstrap file go into the prompt."""
+        return self.config.bootstrap.bootstrap_max_chars
+
     def build(self, mode: PromptMode | None = None) -> BuiltPrompt:
-        """The prompt as the folder is now; without a mode, in the one that the settings name."""
+        """The prompt as the folder is now; without a mode, in the one that the settings name.
+
+        Raises ``SettingsError`` (a ``ValueError``) for a mode that there is not. What is wrong in the folder
+        stands in ``diagnostics``.
+        """
         mode = mode or self.config.mode
-        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters)
+        if mode not in MODES:
+            raise SettingsError.of(
+                type(self).__name__, NO_MODE, field="mode", mode=str(mode), modes=", ".join(MODES)
+            )
+        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters, self.skill_roots)
         return _with_findings(render_system_prompt(scanned.given), scanned)
 
     def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:
         """What each listed skill costs and saves; the only thing that reads whole SKILL.md files."""
-        root = Path(os.path.realpath(self.workspace))
+        roots = (Path(os.path.realpath(self.workspace)), *self.skill_roots)
         costs = []
         for use in built.skills:
-            text = _whole_text(self._path(use.location), root) if use.reference else None
+            path = self._path(use.location)
+            root = next((root for root in roots if path.is_relative_to(root)), roots[0])
+            text = _whole_text(path, root) if use.reference else None
             if text is not None:
                 costs.append(SkillCost(use.name, use.tokens, count(text, built.model)))
         return costs
@@ -79,6 +118,17 @@ class SystemPromptBuilder:
     def _path(self, location: str) -> Path:
         home = self.machine.home
         return home / location[2:] if home is not None and location.startswith("~/") else Path(location)
+
+
+def build_system_prompt(mode: PromptMode = "full", workspace: Path | str | None = None) -> BuiltPrompt:
+    """A workspace's prompt in one call; without a workspace, that of ``MIXSEEK_WORKSPACE``.
+
+    Raises what ``SystemPromptBuilder`` and its ``build`` raise.
+    """
+    found = workspace or workspace_of(os.environ)
+    if found is None:
+        raise WorkspaceMissing(NO_WORKSPACE)
+    return SystemPromptBuilder(found).build(mode)
 
 
 def _with_findings(built: BuiltPrompt, scanned: Scan) -> BuiltPrompt:

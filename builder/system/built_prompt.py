@@ -3,7 +3,7 @@
 import hashlib
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from builder.cache.tokens import TokenCount, count
 from builder.messages import Language, say
@@ -105,9 +105,16 @@ class SkillUse:
         return count(self.reference, self.model)
 
 
-@dataclass(frozen=True)
-class BuiltPrompt:
-    """The prompt and its parts. The included sections, joined by ``SEPARATOR``, are ``text`` exactly."""
+@dataclass(frozen=True, eq=False, repr=False)
+class BuiltPrompt(str):
+    """The prompt, a ``str``, and its parts beside it. The included sections, joined by ``SEPARATOR``, are
+    the text exactly."""
+
+    def __new__(cls, mode: PromptMode, text: str, *parts: object, **named: object) -> Self:
+        return super().__new__(cls, text)
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
+        return self.mode, self.text
 
     mode: PromptMode
     text: str = field(repr=False)
@@ -120,6 +127,9 @@ class BuiltPrompt:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return f"<BuiltPrompt {self.mode}: {self.chars} characters, {len(self.included)} sections>"
 
     @property
     def chars(self) -> int:

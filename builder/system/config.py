@@ -38,13 +38,14 @@ MOST_CHARS = 10_000_000
 
 NOT_INSIDE: Literal["not_inside"] = "not_inside"
 
-# Of the contract's flat example: where these keys have their place in the file.
+# Of the contract's examples, flat or below agents.defaults: where these keys have their place in the file.
 _FLAT = {
     "bootstrapMaxChars": "bootstrap",
     "bootstrapTotalMaxChars": "bootstrap",
     "userTimezone": "time",
     "timeFormat": "time",
 }
+_DEFAULTS = {"workspace": "workspace_dir"}
 
 
 def _inside(name: str) -> str:
@@ -55,7 +56,21 @@ def _inside(name: str) -> str:
     return str(path)
 
 
+def is_outside(name: str) -> bool:
+    """Whether a folder is named from the home folder or the root of the disk."""
+    return name.startswith(("~/", "/"))
+
+
+def _folder(name: str) -> str:
+    """One inside, or one outside; of those the scan reads what the operator allows."""
+    if not is_outside(name):
+        return _inside(name)
+    start = name[: name.index("/") + 1]
+    return start + _inside(name.removeprefix(start))
+
+
 Inside = Annotated[str, AfterValidator(_inside)]
+Folder = Annotated[str, AfterValidator(_folder)]
 Chars = Annotated[StrictInt, Field(gt=0, le=MOST_CHARS)]
 
 
@@ -74,9 +89,12 @@ class BootstrapConfig(Part):
 
 
 class SkillsConfig(Part):
-    """Where skills lie, which are not offered, and how long their list may be."""
+    """Where skills lie, which are not offered, and how long their list may be.
 
-    dirs: Annotated[tuple[Inside, ...], Field(max_length=16)] = ("skills",)
+    A folder outside of the workspace (``~/.clawdbot/skills``) is read where the operator allows it.
+    """
+
+    dirs: Annotated[tuple[Folder, ...], Field(max_length=16)] = ("skills",)
     disabled: frozenset[str] = frozenset()
     max_chars: Chars = SKILLS_MAX_CHARS
 
@@ -101,6 +119,8 @@ class RuntimeConfig(Part):
     host: str | None = None
     os: str | None = None
     python: str | None = None
+    node: str = ""
+    workspace: str | None = None
     model: str = ""
     repo_root: str | None = None
     thinking: str = "off"
@@ -139,8 +159,15 @@ class SystemPromptConfig(Part):
     @model_validator(mode="before")
     @classmethod
     def _from_flat(cls, values: Any) -> Any:
-        """The contract's own example hands in ``{"bootstrapMaxChars": …}`` without tables."""
-        if not isinstance(values, Mapping) or not _FLAT.keys() & values.keys():
+        """The contract's own examples hand in ``{"bootstrapMaxChars": …}`` without tables, or below
+        ``{"agents": {"defaults": …}}``."""
+        if not isinstance(values, Mapping):
+            return values
+        match values.get("agents"):
+            case {"defaults": Mapping() as defaults, **others} if not others:
+                renamed = {_DEFAULTS.get(key, key): value for key, value in defaults.items()}
+                values = {**renamed, **{key: value for key, value in values.items() if key != "agents"}}
+        if not _FLAT.keys() & values.keys():
             return values
         nested = {key: value for key, value in values.items() if key not in _FLAT}
         for key in _FLAT.keys() & values.keys():

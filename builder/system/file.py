@@ -15,7 +15,7 @@ from builder.files.reading import peek
 from builder.files.toml_file import AT, located
 from builder.invalid_input import SettingsError
 from builder.messages import message
-from builder.problems import Problem, errors_in
+from builder.problems import MOST_PROBLEMS, Problem, cut, errors_in
 from builder.system.config import NOT_INSIDE, SystemPromptConfig
 from builder.system.input import NOT_A_TIMEZONE, NOT_ONE_LINE
 from builder.system.table import SystemTable, read_system_table, toml_type
@@ -124,9 +124,9 @@ def settings_of(table: SystemTable) -> SystemSettings:
     try:
         config = SystemPromptConfig.model_validate(table.values)
     except ValidationError as error:
-        problems += [_problem(details, table) for details in error.errors(include_url=False)]
-    problems.sort(key=lambda problem: problem.line or 0)
-    return SystemSettings(config, tuple(problems), table.values)
+        details = error.errors(include_url=False)[: MOST_PROBLEMS + 1]
+        problems += [_problem(detail, table) for detail in details]
+    return SystemSettings(config, tuple(cut(problems)), table.values)
 
 
 def read_system_file(data: bytes, name: str) -> SystemPromptConfig:

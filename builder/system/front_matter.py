@@ -14,6 +14,9 @@ import yaml
 MAX_CHARS = 16 * 1024
 """More than this is no front matter."""
 
+LONGEST_OPENING = 200
+"""Characters of a description that nobody wrote as one."""
+
 _MOST_EVENTS = 4_000
 _LONGEST_FENCE = 100
 _FENCE = re.compile(r"---[ \t]{0,80}\r?\n")
@@ -35,7 +38,7 @@ class FrontMatter:
     broken_line: int | None = None
 
 
-FrontMatterReader = Callable[[Sequence[str]], "list[FrontMatter]"]
+FrontMatterReader = Callable[[Sequence[str]], list[FrontMatter]]
 """What makes sense of many files at once: here, or in processes that can do nothing else."""
 
 
@@ -53,6 +56,18 @@ def fenced(text: str) -> Fenced:
         return Fenced(text[:_LONGEST_FENCE].partition("\n")[0], open=False)
     end = _END.search(text, fence.end(), fence.end() + MAX_CHARS)
     return Fenced(fence.group(), open=True) if end is None else Fenced(text[: end.end()], open=False)
+
+
+def opening(text: str) -> str:
+    """What a file without front matter begins with: its first paragraph, else its heading, in one line.
+
+    >>> opening("# Gmail\\n\\nSearch and read\\nGmail.\\n\\nFirst, …")
+    'Search and read Gmail.'
+    """
+    paragraphs = [part for part in re.split(r"\n[ \t\r]*\n|^#.*$", text, flags=re.MULTILINE) if part.strip()]
+    first = paragraphs[0] if paragraphs else text.strip().partition("\n")[0].lstrip("#")
+    line = " ".join(first.split())
+    return line if len(line) <= LONGEST_OPENING else line[: LONGEST_OPENING - 1].rstrip() + "…"
 
 
 def read_front_matters(texts: Sequence[str]) -> list[FrontMatter]:

@@ -3,11 +3,12 @@
 
 from typing import Annotated, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, field_validator
+from pydantic import ConfigDict, Field, StrictBool, field_validator
 from pydantic_core import PydanticCustomError
 
 from builder.errors import TimezoneError
 from builder.template.formatters import timezone
+from builder.template.models import Record
 
 PromptMode = Literal["full", "minimal", "none"]
 MODES: tuple[PromptMode, ...] = get_args(PromptMode)
@@ -53,10 +54,10 @@ NOT_A_TIMEZONE: Literal["not_a_timezone"] = "not_a_timezone"
 NOT_ONE_LINE: Literal["not_one_line"] = "not_one_line"
 
 
-class Part(BaseModel):
+class Part(Record):
     """What all of these have in common: they do not change, and know no other fields."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", populate_by_name=True, from_attributes=False)
 
 
 def one_line(text: str) -> str:
@@ -127,6 +128,8 @@ class Runtime(Part):
     host: str = ""
     os: str = ""
     python: str = ""
+    node: str = ""
+    workspace: str = ""
     model: str = ""
     repo_root: str = ""
     thinking: str = "off"

@@ -66,7 +66,14 @@ _SECTIONS = (
     _blank("identity", 0, "Identity", "static"),
     _blank("tooling", 1, "Tooling", "static", "No tool is declared", "ツールの宣言がありません"),
     _blank("skills", 2, "Skills", "workspace", "There is no skill", "スキルがありません"),
-    _blank("self_update", 3, "Self-Update", "static", "`self_update` is off", "`self_update` がオフです"),
+    _blank(
+        "self_update",
+        3,
+        "Clawdbot Self-Update",
+        "static",
+        "`self_update` is off",
+        "`self_update` がオフです",
+    ),
     _blank("workspace", 4, "Workspace", "static"),
     _blank(
         "documentation",
@@ -132,7 +139,7 @@ _PLAIN: dict[SectionId, Callable[[SystemPromptInput], str]] = {
 
 
 def render_system_prompt(given: SystemPromptInput) -> BuiltPrompt:
-    """The prompt in its mode, with every section accounted for."""
+    """The prompt in its mode, with every section accounted for. Raises nothing: its input is checked."""
     model = given.runtime.model or COUNTED_AS
     limits = Limits(given.bootstrap_max_chars, given.bootstrap_total_max_chars, given.truncation)
     injected = inject(given.bootstrap, limits, model)

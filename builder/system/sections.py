@@ -117,6 +117,8 @@ def _facts(known: Runtime) -> tuple[tuple[str, str], ...]:
         ("Host", known.host),
         ("OS", known.os),
         ("Python", known.python),
+        ("Node", known.node),
+        ("Workspace", known.workspace),
         ("Model", known.model),
         ("Repo root", known.repo_root),
         ("Thinking", known.thinking),

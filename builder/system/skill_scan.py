@@ -2,7 +2,7 @@
 ``workspace_scan``."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,12 +10,13 @@ from builder.errors import BuilderError
 from builder.files.text_parts import TextPart, list_folder, read_part
 from builder.messages import message
 from builder.problems import Problem
-from builder.system.config import SkillsConfig
+from builder.system.config import SkillsConfig, is_outside
 from builder.system.front_matter import (
     MAX_CHARS,
     FrontMatter,
     FrontMatterReader,
     fenced,
+    opening,
     read_front_matters,
 )
 from builder.system.input import Skill
@@ -32,8 +33,8 @@ _FIRST_READ = 4 * 1024
 
 NO_FRONT_MATTER = message(
     "system-skill-no-front-matter",
-    "{file} does not begin with front matter; the skill is left out",
-    "{file} がフロントマターで始まっていないため、このスキルは使われません",
+    "{file} does not begin with front matter; its first lines describe the skill",
+    "{file} がフロントマターで始まっていないため、先頭の数行を説明として使います",
     fix_en="Begin it with `---`, `name:`, `description:` and `---`, on lines of their own.",
     fix_ja="先頭に `---`、`name:`、`description:`、`---` を1行ずつ書いてください。",
 )
@@ -103,6 +104,15 @@ NO_SUCH_SKILL = message(
 )
 
 
+NOT_ALLOWED = message(
+    "system-skills-outside",
+    "{file} lies outside of the workspace; only folders that the operator names are read",
+    "{file} はワークスペースの外にあります。運用者が指定したフォルダだけを読み込みます",
+    fix_en="Name it in STUDIO_SKILL_ROOTS, or with --skills-below on the command line.",
+    fix_ja="STUDIO_SKILL_ROOTS、またはコマンドラインの --skills-below で指定してください。",
+)
+
+
 @dataclass(frozen=True)
 class FoundSkills:
     """Those that are offered, those that somebody switched off, and what was wrong."""
@@ -113,15 +123,21 @@ class FoundSkills:
 
 
 def find_skills(
-    root: Path, config: SkillsConfig, home: Path | None = None, read: FrontMatterReader = read_front_matters
+    root: Path,
+    config: SkillsConfig,
+    home: Path | None = None,
+    read: FrontMatterReader = read_front_matters,
+    allowed: Sequence[Path] = (),
 ) -> FoundSkills:
-    """The skills below the configured folders; of two with one name, the first folder's counts."""
+    """The skills below the configured folders; of two with one name, the first folder's counts. ``allowed``
+    are folders outside of the workspace below which some may lie."""
     diagnostics: list[Problem] = []
-    files = list(_files(root, config, diagnostics))
+    places = _places(root, config, home, allowed, diagnostics)
+    files = [file for place in places for file in _files(place, diagnostics)]
     skills: dict[str, tuple[Skill, str]] = {}
     for file, matter in zip(files, read([file.head for file in files]), strict=True):
         title = one_line(matter.name or "") or file.folder
-        description = one_line(matter.description or "")
+        description = one_line(matter.description or ("" if matter.found else file.opening))
         diagnostics += _remarks(matter, file, title, description)
         if not description:
             continue
@@ -129,7 +145,7 @@ def find_skills(
             params: dict[str, str | int] = {"name": title, "other": skills[title][1]}
             diagnostics.append(Problem("warning", TWICE, params=params, file=file.name))
             continue
-        location = _location(root / file.name, home)
+        location = _location(file.path, home)
         skills[title] = Skill(name=title, description=description, location=location), file.name
     off = {name for name, (_, file) in skills.items() if {name, Path(file).parent.name} & config.disabled}
     known = skills.keys() | {Path(file).parent.name for _, file in skills.values()}
@@ -145,46 +161,76 @@ def find_skills(
 
 @dataclass(frozen=True)
 class _SkillFile:
-    """A SKILL.md by its name in the workspace, and the lines of its front matter."""
+    """A SKILL.md by its name in the workspace, and the lines of its front matter, or its first ones."""
 
     name: str
+    path: Path
     folder: str
     head: str
+    opening: str
     size: int
 
 
-def _files(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
-    for where, folder in _folders(root, config, diagnostics):
-        name = f"{where}/{folder}/{SKILL_FILE}"
+@dataclass(frozen=True)
+class _Place:
+    """A folder of skills: its name in the settings, where it lies, and what nothing in it may leave."""
+
+    name: str
+    path: Path
+    root: Path
+    parent: Path
+
+
+def _places(
+    root: Path,
+    config: SkillsConfig,
+    home: Path | None,
+    allowed: Sequence[Path],
+    diagnostics: list[Problem],
+) -> Iterator[_Place]:
+    for name in config.dirs:
+        if not is_outside(name):
+            yield _Place(name, root / name, root, root)
+            continue
+        path = Path(name) if home is None else home / name.removeprefix("~/")
+        real = Path(os.path.realpath(path))
+        if any(real.is_relative_to(os.path.realpath(one)) for one in allowed):
+            yield _Place(name, real, real, real.parent)
+        else:
+            diagnostics.append(Problem("error", NOT_ALLOWED, file=name))
+
+
+def _files(place: _Place, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
+    for folder in _folders(place, diagnostics):
+        name, path = f"{place.name}/{folder}/{SKILL_FILE}", place.path / folder / SKILL_FILE
         try:
-            part = _head(root / name, root)
+            part = _head(path, place.root)
         except BuilderError as error:
             diagnostics.append(refused(error, name))
             continue
         if part is not None:
-            yield _SkillFile(name, folder, fenced(part.head).text, part.size)
+            yield _SkillFile(name, path, folder, fenced(part.head).text, opening(part.head), part.size)
 
 
-def _folders(root: Path, config: SkillsConfig, diagnostics: list[Problem]) -> Iterator[tuple[str, str]]:
-    for where in config.dirs:
-        try:
-            listed = list_folder(root / where, root, MOST_SKILLS)
-        except BuilderError as error:
-            diagnostics.append(refused(error, where))
+def _folders(place: _Place, diagnostics: list[Problem]) -> Iterator[str]:
+    try:
+        listed = list_folder(place.path, place.parent, MOST_SKILLS)
+    except BuilderError as error:
+        diagnostics.append(refused(error, place.name))
+        return
+    if listed is None:
+        return
+    names, more = listed
+    if more:
+        diagnostics.append(Problem("warning", TOO_MANY, params={"limit": MOST_SKILLS}, file=place.name))
+    for name in names:
+        if name.startswith("."):
             continue
-        if listed is None:
-            continue
-        names, more = listed
-        if more:
-            diagnostics.append(Problem("warning", TOO_MANY, params={"limit": MOST_SKILLS}, file=where))
-        for name in names:
-            if name.startswith("."):
-                continue
-            if is_writable(name):
-                yield where, name
-            else:
-                shown = os.fsencode(f"{where}/{name}").decode("utf-8", "replace")
-                diagnostics.append(Problem("warning", ODD_NAME, file=shown))
+        if is_writable(name):
+            yield name
+        else:
+            shown = os.fsencode(f"{place.name}/{name}").decode("utf-8", "replace")
+            diagnostics.append(Problem("warning", ODD_NAME, file=shown))
 
 
 def _head(path: Path, root: Path) -> TextPart | None:
@@ -196,9 +242,9 @@ def _head(path: Path, root: Path) -> TextPart | None:
 
 
 def _remarks(matter: FrontMatter, file: _SkillFile, title: str, description: str) -> Iterator[Problem]:
-    if not matter.found:
-        yield Problem("warning", NO_FRONT_MATTER, file=file.name)
-    elif not matter.closed:
+    if not matter.found and description:
+        yield Problem("hint", NO_FRONT_MATTER, file=file.name)
+    elif matter.found and not matter.closed:
         yield Problem("warning", NOT_CLOSED, file=file.name)
     else:
         if matter.broken_line is not None:

@@ -6,11 +6,23 @@ Parsing is apart from checking: a worker that reads what strangers wrote loads n
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
-from builder.files.toml_file import TomlFile, type_name
+from builder.files.toml_file import TomlFile, located, type_name
+from builder.problems import MOST_PROBLEMS
 
 TABLE = "system_prompt"
+
+MOST_ENTRIES = 2_000
+"""Keys, values of lists and tables together: what leaves the worker is checked outside of it."""
+TOO_MANY_ENTRIES = located(
+    "system-too-many-entries",
+    "[system_prompt] holds more than {most} keys and values",
+    "[system_prompt] のキーと値が多すぎます（{most}個まで）",
+    fix_en="Take out what is no setting, and name fewer tools and skills.",
+    fix_ja="設定でないものを取り除き、ツールやスキルの数を減らしてください。",
+)
 
 _DATE = "TOML date or time"
 
@@ -61,18 +73,27 @@ class SystemTable:
 def read_system_table(data: bytes, name: str) -> SystemTable:
     """The table of a file; what is no TOML is refused with its line. ``name`` is what errors call it."""
     file = TomlFile(data, name)
+    table = file.table(TABLE)
+    if _entries(table) > MOST_ENTRIES:
+        raise file.refuse(TOO_MANY_ENTRIES, file.line_of((TABLE,)), most=MOST_ENTRIES)
     mentions = tuple(
         Mention(statement.path[1:], file.line_at(statement.start), statement.kind == "array")
         for statement in file.statements
         if statement.path[0] == TABLE
     )
-    others = tuple(Mention((key,), file.line_of((key,))) for key in file.document if key != TABLE)
-    return SystemTable(name, _plain(file.table(TABLE)), mentions, others)
+    elsewhere = islice((key for key in file.document if key != TABLE), MOST_PROBLEMS)
+    others = tuple(Mention((key,), file.line_of((key,))) for key in elsewhere)
+    return SystemTable(name, _plain(table), mentions, others)
 
 
 def toml_type(value: object) -> str:
     """What TOML calls the type of a value of a table."""
     return "date or time" if isinstance(value, dict) and value.keys() == {_DATE} else type_name(value)
+
+
+def _entries(value: Any) -> int:
+    inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return len(inside) + sum(map(_entries, inside))
 
 
 def _plain(value: Any) -> Any:

@@ -7,6 +7,7 @@ and how much is read does not depend on how much there is.
 
 import os
 import platform
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,12 +76,18 @@ def scan(
     mode: PromptMode,
     machine: Machine,
     read: FrontMatterReader = read_front_matters,
+    skill_roots: Sequence[Path] = (),
 ) -> Scan:
-    """What a prompt in this mode needs of the workspace, and nothing else of it."""
+    """What a prompt in this mode needs of the workspace, and nothing else of it; of folders outside, only
+    skills below ``skill_roots``."""
     root = Path(os.path.realpath(workspace))
     wanted = IN_MODE[mode] - config.disabled_sections
     files, diagnostics = _bootstrap(root, config.bootstrap) if "project_context" in wanted else ((), ())
-    skills = find_skills(root, config.skills, machine.home, read) if "skills" in wanted else FoundSkills()
+    skills = (
+        find_skills(root, config.skills, machine.home, read, skill_roots)
+        if "skills" in wanted
+        else FoundSkills()
+    )
     given = SystemPromptInput(
         identity_line=config.identity_line,
         mode=mode,
@@ -164,6 +171,8 @@ def _runtime(root: Path, config: RuntimeConfig, machine: Machine) -> Runtime:
         host=_known(config.host, machine.host),
         os=_known(config.os, machine.os),
         python=_known(config.python, machine.python),
+        node=config.node,
+        workspace=_known(config.workspace, shown(root)),
         model=config.model,
         repo_root=_known(config.repo_root, shown(root) if os.path.lexists(root / ".git") else ""),
         thinking=config.thinking,

@@ -21,6 +21,8 @@ class Bindings:
     """All bindings of a template, wherever they stand."""
 
     declared: frozenset[str]
+    whole: frozenset[str] = frozenset()
+    """Those of the declared that are whole numbers."""
     macros: dict[str, list[nodes.Macro]] = field(default_factory=lambda: defaultdict(list))
     namespaces: dict[str, list[nodes.Node]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, list[nodes.Name]] = field(default_factory=lambda: defaultdict(list))
@@ -87,7 +89,8 @@ def collect(parts: Iterable[nodes.Node], declared: Mapping[str, str]) -> Binding
 
     ``declared`` has the type of every variable that the template is given; ``int`` is a number.
     """
-    bindings = Bindings(frozenset(declared))
+    whole = frozenset(name for name, type_ in declared.items() if type_ == "int")
+    bindings = Bindings(frozenset(declared), whole)
     given: dict[str, list[nodes.Node | None]] = defaultdict(list)
 
     def bind(target: nodes.Node, value: nodes.Node | None) -> None:
@@ -118,15 +121,14 @@ def collect(parts: Iterable[nodes.Node], declared: Mapping[str, str]) -> Binding
                 for argument in node.args:
                     bind(argument, None)
 
-    whole = {name for name, type_ in declared.items() if type_ == "int"}
-    bindings.numbers = _numbers(bindings, given, whole)
+    bindings.numbers = _numbers(bindings, given)
     return bindings
 
 
-def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]], declared: set[str]) -> set[str]:
+def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]]) -> set[str]:
     # Take all for numbers, then drop every name that is somewhere given something else, and look
     # again at those that are made from it.
-    bindings.numbers = declared | (set(given) - set(bindings.macros) - set(bindings.namespaces))
+    bindings.numbers = set(bindings.whole) | (set(given) - set(bindings.macros) - set(bindings.namespaces))
     made_from: dict[str, set[str]] = defaultdict(set)
     for name, values in given.items():
         for value in values:

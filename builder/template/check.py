@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from jinja2 import nodes
 
 from builder.messages import message
-from builder.problems import Problem, in_order
+from builder.problems import Problem, cut
 from builder.template.allowed import FILTERS
 from builder.template.bindings import collect
 from builder.template.gate import inspect
@@ -78,15 +78,15 @@ def read(kind: PromptKind, text: str) -> Reading:
     problems = [] if "\n" in text or "\r" in text else [Problem("hint", ONE_LINE, 1)]
     tree = parse(text)
     if isinstance(tree, Problem):
-        return Reading(in_order([*problems, tree]))
+        return Reading(cut([*problems, tree]))
     if too_large := measure(tree):
-        return Reading(in_order(problems + too_large))
+        return Reading(cut(problems + too_large))
     parts = descendants(tree)
     bindings = collect(parts, types(kind))
     problems += inspect(tree, bindings)
     problems += check_names(tree, bindings)
     problems += _advice(parts)
-    return Reading(in_order(problems), tree)
+    return Reading(cut(problems), tree)
 
 
 def _advice(parts: Iterable[nodes.Node]) -> Iterator[Problem]:

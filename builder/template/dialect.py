@@ -1,14 +1,17 @@
-"""The dialects: what differs between the documents and the released MixSeek, in words and in whitespace.
+"""The formats of a prompt (``Dialect``): what differs between MixSeek's releases and its documents.
 
-``contract`` is what the documents say, ``mixseek`` what MixSeek 0.1.0a15 really delivers,
-``english`` the contract with English sentences.
+``contract`` is what the documents say, ``english`` the same in English sentences, each ``mixseek-…`` what
+that release delivers, to the byte. ``dialect_table`` shows what differs; the templates that each release
+brings are in ``defaults``.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-DialectName = Literal["contract", "mixseek", "english"]
+DialectName = Literal["mixseek-0.1.0a19", "mixseek-0.1.0a18", "mixseek-0.1.0a15", "contract", "english"]
+NEWEST = "mixseek"
+"""As a name: the newest release that is known."""
 RankingOrder = Literal["latest_round", "team_id"]
 """How equal best scores are ordered: by the later last round, or by team id alone."""
 
@@ -48,6 +51,10 @@ class Dialect:
     errors_name_line: bool
     round_one_is_bare: bool
     """Round 1 shows no history and no ranking, whatever the context carries."""
+    release: str = ""
+    """The release of MixSeek that delivers prompts in this format."""
+    neutralises_tags: bool = False
+    """The template's own tags are neutralised in what is put in: see ``boundaries``."""
 
 
 _CONTRACT_SENTENCES = Sentences(
@@ -80,8 +87,8 @@ CONTRACT = Dialect(
     round_one_is_bare=True,
 )
 
-MIXSEEK = Dialect(
-    name="mixseek",
+MIXSEEK_A15 = Dialect(
+    name="mixseek-0.1.0a15",
     sentences=replace(
         _CONTRACT_SENTENCES,
         score="### スコア: {score:.2f}/100",
@@ -98,7 +105,22 @@ MIXSEEK = Dialect(
     environment_prefix="MIXSEEK_PROMPT_BUILDER__",
     errors_name_line=False,
     round_one_is_bare=False,
+    release="0.1.0a15",
 )
+
+MIXSEEK_A18 = replace(
+    MIXSEEK_A15,
+    name="mixseek-0.1.0a18",
+    sentences=replace(MIXSEEK_A15.sentences, submission="<submission>\n{content}\n</submission>"),
+    release="0.1.0a18",
+)
+
+MIXSEEK_A19 = replace(MIXSEEK_A18, name="mixseek-0.1.0a19", release="0.1.0a19", neutralises_tags=True)
+
+RELEASES: tuple[Dialect, ...] = (MIXSEEK_A19, MIXSEEK_A18, MIXSEEK_A15)
+"""The formats of MixSeek's releases, the newest first."""
+MIXSEEK = RELEASES[0]
+"""The newest release's."""
 
 ENGLISH = replace(
     CONTRACT,
@@ -123,4 +145,17 @@ ENGLISH = replace(
     ),
 )
 
-DIALECTS: Mapping[DialectName, Dialect] = {dialect.name: dialect for dialect in (CONTRACT, MIXSEEK, ENGLISH)}
+DIALECTS: Mapping[DialectName, Dialect] = {
+    dialect.name: dialect for dialect in (*RELEASES, CONTRACT, ENGLISH)
+}
+
+
+def dialect_named(name: str) -> Dialect | None:
+    """The format of this name; ``mixseek`` is the newest release's.
+
+    >>> dialect_named("mixseek").name
+    'mixseek-0.1.0a19'
+    """
+    if name == NEWEST:
+        return MIXSEEK
+    return next((dialect for dialect in DIALECTS.values() if dialect.name == name), None)

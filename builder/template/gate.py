@@ -4,6 +4,7 @@ What passes is harmless even in an environment without a sandbox, as MixSeek's i
 takes long is not the gate's business but the jail's.
 """
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -33,7 +34,9 @@ from builder.template.allowed import (
 from builder.template.bindings import Bindings, constant_number
 from builder.template.macros import RING, rings
 from builder.template.nearest import nearest
-from builder.template.syntax import children, error_at, misspelt
+from builder.template.repetitions import MOST_REPETITIONS, RANGE_OPEN, REPETITIONS, Repetitions
+from builder.template.sizes import OF_A_VALUE, Sizes
+from builder.template.syntax import children, descendants, error_at, misspelt
 
 
 def inspect(
@@ -57,9 +60,13 @@ class _Inspection:
             nodes.Macro: self._macro, nodes.CallBlock: self._call_block, nodes.Keyword: self._keyword,
             nodes.AssignBlock: self._assign_block,
         }  # fmt: skip
+        self._sizes = Sizes(bindings, descendants(tree))
         self._walk(tree)
-        for macro in rings(bindings.macros):
+        endless = list(rings(bindings.macros))
+        for macro in endless:
             self.refuse(RING, macro.lineno, name=macro.name)
+        if not endless:
+            self._repetitions(tree)
 
     def refuse(self, code: str, lineno: int | None = None, **params: str | int) -> None:
         self.problems.append(error_at(lineno or self._lineno, code, **params))
@@ -251,6 +258,21 @@ class _Inspection:
                     self.refuse(refuse.RANGE, most=LONGEST_RANGE)
             except (TypeError, ValueError, OverflowError):
                 self.refuse(refuse.RANGE, most=LONGEST_RANGE)
+            return
+        size = self._sizes.range_size(node)
+        if math.isinf(size):
+            self.refuse(RANGE_OPEN)
+        elif size > LONGEST_RANGE:
+            self.refuse(refuse.RANGE, most=LONGEST_RANGE)
+
+    def _repetitions(self, tree: nodes.Template) -> None:
+        repetitions = Repetitions(self._sizes, self.bindings.macros)
+        repetitions.count(tree)
+        if repetitions.excess:
+            lineno, times = repetitions.excess
+            said = f"{times:,.0f}" if times < 1e12 else f"{1e12:,.0f}+"
+            most, value = f"{MOST_REPETITIONS:,}", f"{OF_A_VALUE:,}"
+            self.refuse(REPETITIONS, lineno, times=said, most=most, value=value)
 
     def _filter(self, node: nodes.Node) -> None:
         assert isinstance(node, nodes.Filter)

@@ -1,10 +1,14 @@
-"""The contexts that prompts are made from, with round states and ranking entries. No I/O."""
+"""The contexts that prompts are made from, with round states and ranking entries. No I/O.
+
+Each is also read from another library's object with the same attributes, MixSeek's own before all.
+"""
 
 import json
+import reprlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, Protocol, runtime_checkable
+from typing import Annotated, Protocol, TypeVar, runtime_checkable
 
 from pydantic import (
     AfterValidator,
@@ -20,6 +24,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from builder.invalid_input import CONTEXT_INVALID, ContextError
+from builder.template.shapes import Ranking
 from builder.template.variables import PromptKind
 
 
@@ -27,8 +32,8 @@ from builder.template.variables import PromptKind
 class RankingStore(Protocol):
     """Anything that can tell an execution's ranking; ``AggregationStore`` is one."""
 
-    async def get_leader_board_ranking(self, execution_id: str) -> Any:
-        """Entries of ``RankingEntry``'s shape, best first."""
+    def get_leader_board_ranking(self, execution_id: str) -> Awaitable[Ranking | None] | Ranking | None:
+        """Dicts or objects of ``RankingEntry``'s shape, best first; a coroutine or a plain method."""
 
 
 # Not ValueError: pydantic would put its own words before the contract's.
@@ -79,10 +84,27 @@ Text = Annotated[str, AfterValidator(_encodable)]
 Count = Annotated[int, Field(le=2**63 - 1)]
 
 
-class RankingEntry(BaseModel):
-    """One team's place in an execution; the list's order is the rank."""
+class Record(BaseModel):
+    """What all of these have in common: they do not change, and are read from attributes, too."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, from_attributes=True)
+
+    def __repr_args__(self) -> Iterable[tuple[str | None, object]]:
+        """Long texts and lists are cut: a history would fill the screen."""
+        return [(name, _Shown(_SHORT.repr(value))) for name, value in super().__repr_args__()]
+
+
+class _Shown(str):
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring, _SHORT.maxlist, _SHORT.maxother = 60, 3, 120
+
+
+class RankingEntry(Record):
+    """One team's place in an execution; the list's order is the rank."""
 
     team_id: Text
     team_name: Text
@@ -90,10 +112,8 @@ class RankingEntry(BaseModel):
     total_rounds: Count
 
 
-class RoundState(BaseModel):
+class RoundState(Record):
     """A finished round of a team: what it submitted and how that was judged."""
-
-    model_config = ConfigDict(frozen=True)
 
     round_number: Count
     submission_content: Text
@@ -106,13 +126,13 @@ class RoundState(BaseModel):
     _round_number = field_validator("round_number")(_from_one)
 
 
-class RoundPromptContext(BaseModel):
+class RoundPromptContext(Record):
     """What a team or judgment prompt is made from.
 
     A ``ranking`` given here wins over any store; the context's store wins over the builder's.
     """
 
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+    model_config = ConfigDict(arbitrary_types_allowed=True)
 
     user_prompt: Text
     round_number: Count
@@ -127,10 +147,8 @@ class RoundPromptContext(BaseModel):
     _not_blank = field_validator("user_prompt", "team_id", "team_name", "execution_id")(_not_blank)
 
 
-class EvaluatorPromptContext(BaseModel):
+class EvaluatorPromptContext(Record):
     """What an evaluator prompt is made from."""
-
-    model_config = ConfigDict(frozen=True)
 
     user_query: Text
     submission: Text
@@ -138,31 +156,25 @@ class EvaluatorPromptContext(BaseModel):
     _not_blank = field_validator("user_query", "submission")(_not_blank)
 
 
-class SubmissionRecord(BaseModel):
+class SubmissionRecord(Record):
     """An earlier submission of a team, for round prompts."""
-
-    model_config = ConfigDict(frozen=True)
 
     round_number: int
     content: str
-    score: float
-    feedback: str
+    score: float | None = None
+    feedback: str = ""
 
 
-class EvaluationResult(BaseModel):
+class EvaluationResult(Record):
     """How a submission was judged, for round prompts."""
-
-    model_config = ConfigDict(frozen=True)
 
     overall_score: float
     feedback_summary: str
-    metrics: dict[str, float]
+    metrics: dict[str, float] = {}
 
 
-class LeaderboardEntry(BaseModel):
+class LeaderboardEntry(Record):
     """A team's rank in an execution, for round prompts."""
-
-    model_config = ConfigDict(frozen=True)
 
     rank: int
     team_id: str
@@ -177,6 +189,27 @@ CONTEXT_MODELS: Mapping[PromptKind, type[RoundPromptContext] | type[EvaluatorPro
     "evaluator": EvaluatorPromptContext,
     "judgment": RoundPromptContext,
 }
+
+
+R = TypeVar("R", bound=Record)
+
+
+def taken(model: type[R], given: object) -> R:
+    """The record itself, or one made from a dict's keys or an object's attributes.
+
+    Raises ``ContextError``, which is a pydantic ``ValidationError``, for what lacks a field or breaks a rule.
+    """
+    if isinstance(given, model):
+        return given
+    try:
+        return model.model_validate(given)
+    except ValidationError as error:
+        raise ContextError.wrap(error, CONTEXT_INVALID) from error
+
+
+def all_taken(model: type[R], given: Iterable[object]) -> list[R]:
+    """The same for each of many."""
+    return [taken(model, one) for one in given]
 
 
 def read_context(kind: PromptKind, text: str | bytes) -> PromptContext:

@@ -5,11 +5,12 @@ Used by the check of templates and of round templates.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 from jinja2 import nodes
 
 from builder.messages import message
-from builder.problems import Problem
+from builder.problems import MOST_PROBLEMS, Problem
 from builder.template.allowed import ELSEWHERE, FUNCTIONS
 from builder.template.bindings import Bindings, names_in
 from builder.template.macros import CALLER_MISSING, CALLER_UNUSED, CallerUses, argument_problems, caller_uses
@@ -204,7 +205,7 @@ class _Walk:
             if not use.any:
                 self.report(CALLER_UNUSED, node.lineno, name=callee.name)
             for call in use.calls:
-                self.problems += argument_problems(node, call, "caller", node.lineno)
+                self._arguments(node, call, "caller", node.lineno)
         self._function(node, scope.inner(caller=False))
 
     def _bind(self, target: nodes.Node, scope: _Scope) -> None:
@@ -252,9 +253,17 @@ class _Walk:
             return
         self._name(name, node.node.lineno, scope)
         for macro in self.bindings.macros.get(name, []):
-            self.problems += argument_problems(macro, node, name, node.node.lineno)
+            self._arguments(macro, node, name, node.node.lineno)
         if not by_block and self.caller_uses[name].unguarded:
             self.report(CALLER_MISSING, node.node.lineno, name=name)
+
+    def _arguments(
+        self, function: nodes.Macro | nodes.CallBlock, call: nodes.Call, name: str, lineno: int
+    ) -> None:
+        # Parameters times calls: 30 of them and 900 calls would be 27,000 problems of one small text.
+        room = MOST_PROBLEMS + 1 - len(self.problems)
+        if room > 0:
+            self.problems += islice(argument_problems(function, call, name, lineno), room)
 
     def _name(self, name: str, lineno: int, scope: _Scope) -> None:
         if name in self.declared or name in scope.bound or name in FUNCTIONS or name in ELSEWHERE:

@@ -7,7 +7,7 @@ import hashlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,7 +21,6 @@ from builder.jail import Examination
 from builder.jail.limits import BUSY
 from builder.problems import Problem
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values
 from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import PromptSet, SampleContext
@@ -188,9 +187,8 @@ class Table:
         with _turn():
             until = time.monotonic() + ROW_SECONDS
             at_rounds = [at_round for column in self.columns for at_round in column.at_rounds]
-            values = {at_round: at_round.values(self.kind, self.dialect) for at_round in at_rounds}
-            new = self._examinations(text, values, until)
-            old = new if text == self.baseline else self._examinations(self.baseline, values, until)
+            new = self._examinations(text, at_rounds, until)
+            old = new if text == self.baseline else self._examinations(self.baseline, at_rounds, until)
             return tuple(self._group(text, column, old, new, until) for column in self.columns)
 
     def _group(
@@ -204,14 +202,13 @@ class Table:
             _cells.put(self._key(text, column), tuple(cells), len(cells))
         return Group(column, tuple(cells))
 
-    def _examinations(
-        self, text: str, values: Mapping[ContextAtRound, Values], until: float
-    ) -> "_Examinations":
+    def _examinations(self, text: str, at_rounds: Sequence[ContextAtRound], until: float) -> "_Examinations":
         """What the text gives in each context and round, as far as there is time for it."""
         examinations: _Examinations = {}
         stopped = 0
-        each_examined = examine_each(self.kind, text, list(values.values()), self.dialect)
-        for at_round in values:
+        values = [at_round.values(self.kind, self.dialect, text) for at_round in at_rounds]
+        each_examined = examine_each(self.kind, text, values, self.dialect)
+        for at_round in at_rounds:
             if stopped == MOST_STOPPED or time.monotonic() > until:
                 break
             examinations[at_round] = examined = next(each_examined)

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
-from studio.compare.forms import CompareForm, Opened
+from studio.compare.forms import CompareForm
 from studio.compare.rendered import PromptComparison
 from studio.compare.versions import (
     Panel,
@@ -55,12 +55,7 @@ class ComparePage:
 
     @cached_property
     def view(self) -> View:
-        clean = self.form.cleaned_data
-        opened: list[Opened] = clean["open"]
-        by_kind = {
-            kind: [asked.rows for asked in opened if asked.kind == kind] for kind in self.prompt_set.kinds
-        }
-        return View(ignore_whitespace=clean["w"], unfold=clean["all"], opened=by_kind)
+        return View.of(self.form.cleaned_data)
 
     @cached_property
     def prompts(self) -> PromptComparison | None:

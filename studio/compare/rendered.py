@@ -45,8 +45,10 @@ class PromptComparison:
         texts = self.old.by_kind[kind], self.new.by_kind[kind]
         if texts[0] == texts[1]:
             return Panel(kind, None, before, at_round.round, "same-template")
-        values = at_round.values(kind, self.dialect)
-        old, new = (examine(kind, text, values, self.dialect, owner=self.owner) for text in texts)
+        old, new = (
+            examine(kind, text, at_round.values(kind, self.dialect, text), self.dialect, owner=self.owner)
+            for text in texts
+        )
         if old.text is None or new.text is None:
             return Panel(
                 kind,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from django.contrib.auth.models import User
 from django.utils.translation import gettext as _
@@ -231,6 +231,14 @@ class View:
     ignore_whitespace: bool = False
     unfold: bool = False
     opened: Mapping[TextKind, Sequence[range]] | None = None
+
+    @classmethod
+    def of(cls, clean: Mapping[str, Any]) -> "View":
+        """As the clean values of an address ask for it."""
+        opened: dict[TextKind, list[range]] = {}
+        for asked in clean["open"]:
+            opened.setdefault(asked.kind, []).append(asked.rows)
+        return cls(clean.get("w", False), clean["all"], opened)
 
     def compared(self, kind: TextKind, old: str, new: str, *, most: int | None = None) -> TextDiff:
         """Both texts of one kind; with ``most``, longer ones are only said to differ or not."""

@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 from django_htmx.http import HttpResponseClientRefresh
@@ -17,7 +16,7 @@ from studio.compare.versions import NoDraft, SideName
 from studio.editor.sets import template_set
 from studio.models import PromptSet
 from studio.results.version_scores import scores_of
-from studio.shell.downloads import download
+from studio.shell.downloads import attachment, download
 from studio.shell.requests import person_of, valid_or_refuse
 
 
@@ -56,7 +55,7 @@ def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: Sid
     page = compare_page(slug, person_of(request), old, new, form)
     answer = HttpResponse(page.unified(), content_type="text/plain; charset=utf-8")
     name = f"{slug}-{page.old.file_name}...{page.new.file_name}.diff"
-    answer["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    answer["Content-Disposition"] = attachment(name)
     return answer
 
 

@@ -1,4 +1,7 @@
-"""Sample contexts at one of their rounds: the values that a template is rendered with."""
+"""Sample contexts at one of their rounds: the values that a template is rendered with.
+
+Used by previews, saves, comparisons, the matrix and costs.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,8 +10,8 @@ from functools import lru_cache
 
 from django.utils.translation import gettext as _
 
-from builder.template.dialect import DIALECTS, MIXSEEK, Dialect
-from builder.template.formatters import Values, variables
+from builder.template.dialect import MIXSEEK, Dialect, dialect_named
+from builder.template.formatters import NeutralisedTag, Template, Values, neutralised_tags, tags_of, variables
 from builder.template.models import RoundPromptContext
 from builder.template.rounds import rounds_of, seen_at
 from builder.template.variables import CURRENT_DATETIME, PromptKind, sample_values
@@ -42,9 +45,16 @@ class ContextAtRound:
             return _("Sample values")
         return _("%(context)s, round %(round)d") % {"context": self.context.title, "round": self.round}
 
-    def values(self, kind: PromptKind, dialect: Dialect) -> Values:
+    def values(self, kind: PromptKind, dialect: Dialect, template: str) -> Values:
         """What each variable of the template stands for."""
-        return _kept_values(self, kind, dialect)
+        return _kept_values(self, kind, dialect, tags_of(template, dialect))
+
+    def neutralised(self, kind: PromptKind, dialect: Dialect, template: str) -> list[NeutralisedTag]:
+        """The tags in the context that MixSeek would neutralise, for the template has them itself."""
+        if self.context is None or self.whole is None or not dialect.neutralises_tags:
+            return []
+        seen = seen_at(kind, self.whole, self.context.submission, self.round)
+        return neutralised_tags(kind, seen, None, dialect, template)
 
     @property
     def _key(self) -> tuple[int, int, str]:
@@ -57,12 +67,12 @@ class ContextAtRound:
         return hash(self._key)
 
 
-def values_at(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect) -> Values:
+def values_at(at_round: ContextAtRound, kind: PromptKind, dialect: Dialect, template: Template) -> Values:
     """``ContextAtRound.values``, worked out anew."""
     if at_round.context is None or at_round.whole is None:
         return sample_values(kind)
     seen = seen_at(kind, at_round.whole, at_round.context.submission, at_round.round)
-    return variables(kind, seen, None, SAMPLE_TIME, dialect)
+    return variables(kind, seen, None, SAMPLE_TIME, dialect, template)
 
 
 _kept_values = lru_cache(maxsize=32)(values_at)
@@ -71,7 +81,7 @@ _kept_values = lru_cache(maxsize=32)(values_at)
 
 def dialect_of(prompt_set: PromptSet) -> Dialect:
     """The dialect that the set is rendered in."""
-    return next((dialect for name, dialect in DIALECTS.items() if name == prompt_set.dialect), MIXSEEK)
+    return dialect_named(prompt_set.dialect) or MIXSEEK
 
 
 def context_at(

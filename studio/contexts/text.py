@@ -1,4 +1,7 @@
-"""The texts of a context's form: every value as its field holds it, under the builder's name for it."""
+"""The texts of a context's form: every value as its field holds it, under the builder's name for it.
+
+Used by the forms of contexts and of stored rounds.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace

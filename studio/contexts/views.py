@@ -10,7 +10,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -31,6 +30,7 @@ from studio.contexts.samples import add_samples, missing_samples, translated_tex
 from studio.contexts.text import LISTS, MOST_ROWS, RANKING, ContextText, dotted
 from studio.editor.sets import template_set
 from studio.prompts.models import PromptSet
+from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, refuse_other_encodings, valid_or_refuse
 
@@ -97,8 +97,7 @@ def context_json(request: HttpRequest, slug: str) -> HttpResponse:
     """The context as a file."""
     context = get_object_or_404(SampleContext.objects.select_related("prompt_set"), slug=slug)
     answer = HttpResponse(context.values.document + "\n", content_type="application/json")
-    name = content_disposition_header(as_attachment=True, filename=f"{context.slug}.json")
-    answer.headers["Content-Disposition"] = name or "attachment"
+    answer.headers["Content-Disposition"] = attachment(f"{context.slug}.json")
     return answer
 
 

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
+from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
 from studio.prompts.drafts import SentDraft
@@ -41,9 +42,14 @@ def create_set(
 
 def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
     """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
-    first = prompt_set.file_kind.first_text
-    message = _("The usual settings") if prompt_set.file_kind.is_system else _("MixSeek's default templates")
-    return save_as_version(prompt_set, first, base=0, message=message, by=by, at=at)
+    dialect = dialect_of(prompt_set)
+    if prompt_set.file_kind.is_system:
+        message = _("The usual settings")
+    elif dialect.release:
+        message = _("Default templates of MixSeek %(release)s") % {"release": dialect.release}
+    else:
+        message = _("Default templates of the documents")
+    return save_as_version(prompt_set, prompt_set.first_text, base=0, message=message, by=by, at=at)
 
 
 def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:

@@ -28,7 +28,7 @@ class VariableRow:
 
 def variable_rows(prompt_set: PromptSet, kind: PromptKind, at_round: ContextAtRound) -> list[VariableRow]:
     """In the order that help tells them: the task first, the clock last."""
-    values, language = at_round.values(kind, dialect_of(prompt_set)), reader_language()
+    values, language = at_round.values(kind, dialect_of(prompt_set), ""), reader_language()
     rows = []
     for variable in VARIABLES[kind]:
         value = str(values[variable.name])

@@ -6,13 +6,15 @@ import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from waitress.server import create_server
+from studio.operations.connections import BoundedServer, Bounds, raise_file_limit
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 THREADS = 16  # a streamed answer holds one for as long as it lasts
 MAX_BODY = 32 * 1024 * 1024
+MAX_HEADERS = 64 * 1024
+OTHER_FILES = 1000  # of databases, workers and temporary bodies
 
 
 class AddressError(Exception):
@@ -65,11 +67,18 @@ def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy:
         if behind_proxy
         else {}
     )
-    waitress = create_server(
+    # Of a proxy's many connections none is more a stranger's than another.
+    bounds = Bounds(of_address=None) if behind_proxy else Bounds()
+    raise_file_limit(2 * bounds.connections + OTHER_FILES)
+    waitress = BoundedServer(
         application,
-        sockets=[server],
+        server,
+        bounds,
         threads=THREADS,
         max_request_body_size=MAX_BODY,
+        max_request_header_size=MAX_HEADERS,
+        inbuf_overflow=MAX_HEADERS,  # a larger body goes to a temporary file
+        cleanup_interval=1,
         send_bytes=1,  # streamed answers go out at once instead of in blocks of 18 kB
         clear_untrusted_proxy_headers=True,
         ident=None,

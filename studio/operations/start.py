@@ -1,29 +1,51 @@
-"""The command line: what `manage.py` in a checkout and `prompt-studio` from a wheel both call."""
+"""The command line: what `manage.py` in a checkout and `prompt-studio` from a wheel both call.
 
+Django is imported for the studio's own commands only: the builder's need none, and are there without it.
+"""
+
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from django.conf import settings
-from django.core.exceptions import ImproperlyConfigured
-from django.core.management import execute_from_command_line
-
-from studio.shell.environment import CHECKOUT
+from builder.commands import NAMES
 
 # As many processes as cores, to which tests/conftest.py gives the tests out in order. Whoever says -n 0 after
 # this gets one process; the debugger does so by itself.
 PARALLEL = ("-n", "auto", "--maxprocesses", "4", "--dist", "loadscope", "--no-loadscope-reorder")
 
+INSTALL = "pip install 'prompt-studio[web]'"
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. Odd settings end it with one sentence instead of a traceback."""
     argv = list(sys.argv if arguments is None else arguments)
-    if Path(argv[0]).name == "prompt-studio" and (len(argv) == 1 or argv[1].startswith("-")):
-        argv.insert(1, "studio")
+    if Path(argv[0]).name == "prompt-studio":
+        _run_builder(argv[1:])
+        if len(argv) == 1 or argv[1].startswith("-"):
+            argv.insert(1, "studio")
     if argv[1:2] == ["test"]:
         run_tests(argv[2:])
+    if importlib.util.find_spec("django") is None:
+        sys.exit(f"«{' '.join(argv[1:2])}» is a command of the studio, which is not installed: {INSTALL}")
+    _run_studio(argv)
+
+
+def _run_builder(arguments: Sequence[str]) -> None:
+    """Become ``python -m builder`` where one of its commands is meant."""
+    if arguments and arguments[0] in ("--version", *NAMES):
+        from builder.__main__ import main as run
+
+        sys.exit(run(arguments, prog="prompt-studio"))
+
+
+def _run_studio(argv: list[str]) -> None:
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+    from django.core.management import execute_from_command_line
+
     # Settings are read before Django looks at a command's options, and they need to know the folder.
     if data := _data_option(argv):
         os.environ["STUDIO_DATA"] = data
@@ -39,11 +61,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def run_tests(arguments: Sequence[str]) -> NoReturn:
     """Become pytest. Django is not set up for it: tests have settings and data of their own."""
-    if CHECKOUT is None:
+    checkout = Path(__file__).resolve().parents[2]
+    if not (checkout / "manage.py").is_file():
         sys.exit(
             "The tests are not part of the installed package: run «python3 manage.py test» in a checkout."
         )
-    os.chdir(CHECKOUT)
+    os.chdir(checkout)
     os.environ.pop("DJANGO_SETTINGS_MODULE", None)
     parallel = () if _names_single_tests(arguments) else PARALLEL
     os.execv(sys.executable, [sys.executable, "-m", "pytest", *parallel, *arguments])

@@ -56,7 +56,7 @@ def config_of(prompt_set: PromptSet) -> RoundPromptConfig:
 
 @lru_cache(maxsize=64)
 def _config(stored: tuple[tuple[str, Any], ...]) -> RoundPromptConfig:
-    return RoundPromptConfig.model_validate(dict(stored))
+    return RoundPromptConfig(**dict(stored))
 
 
 def budget_of(prompt_set: PromptSet, kind: PromptKind) -> int | None:

@@ -154,7 +154,7 @@ def guaranteed(
     """The same without a look at another round."""
     dialect, counter = dialect_of(prompt_set), counter_of(prompt_set)
     minimum = prompt_set.language_model.cache_minimum if prompt_set.language_model else None
-    values = at_round.values(kind, dialect)
+    values = at_round.values(kind, dialect, text)
     key = (kind, text, dialect, minimum, counter, *values.values())
     analysis = _kept.get(key)
     if analysis is None:
@@ -201,7 +201,11 @@ def _observed(
     dialect = dialect_of(prompt_set)
     one, two = (
         examine(
-            kind, text, _values_at(at_round, kind, near, dialect, later=near == second), dialect, owner=owner
+            kind,
+            text,
+            _values_at(at_round, kind, near, dialect, text, later=near == second),
+            dialect,
+            owner=owner,
         ).text
         for near in (first, second)
     )
@@ -214,13 +218,13 @@ def _observed(
 
 
 def _values_at(
-    at_round: ContextAtRound, kind: PromptKind, number: int, dialect: Dialect, *, later: bool
+    at_round: ContextAtRound, kind: PromptKind, number: int, dialect: Dialect, text: str, *, later: bool
 ) -> Values:
     """The context at that round, the later one of the two at a later time."""
     if not later or at_round.context is None or at_round.whole is None:
-        return replace(at_round, round=number).values(kind, dialect)
+        return replace(at_round, round=number).values(kind, dialect, text)
     seen = seen_at(kind, at_round.whole, at_round.context.submission, number)
-    return variables(kind, seen, None, SAMPLE_TIME + A_ROUND_LATER, dialect)
+    return variables(kind, seen, None, SAMPLE_TIME + A_ROUND_LATER, dialect, text)
 
 
 def counter_of(prompt_set: PromptSet) -> str:

@@ -154,7 +154,7 @@ def prompt_cost(
     model, dialect = prompt_set.language_model, dialect_of(prompt_set)
     if model is None:
         return None
-    values = at_round.values(kind, dialect)
+    values = at_round.values(kind, dialect, text)
     prompt = examine(kind, text, values, dialect, owner=owner).text
     if prompt is None:
         return None

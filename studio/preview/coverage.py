@@ -45,7 +45,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     key = (kind, digest_of(text), dialect.name, stamp)
     if (kept := _found.get(key)) is not None:
         return kept
-    values = situations_of(prompt_set, kind, dialect, stamp).values
+    values = situations_of(prompt_set, kind, text, dialect, stamp).values
     together = Coverage()
     for start in range(0, len(values), _AT_ONCE):
         reached = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)

@@ -14,7 +14,7 @@ from builder.template.dialect import Dialect
 from builder.template.formatters import Values
 from builder.template.variables import PromptKind
 from studio.prompts.findings import Finding, in_order
-from studio.shell.jail import pool
+from studio.shell.jail import pool, remember_stop, stop_of
 from studio.shell.sized_cache import SizedCache
 
 MOST_CHARACTERS = 4_000_000
@@ -28,9 +28,9 @@ _kept: SizedCache[Examination] = SizedCache(MOST_CHARACTERS)
 def examine(
     kind: PromptKind, text: str, values: Values, dialect: Dialect, *, owner: str, topic: str | None = None
 ) -> Examination:
-    """``JailPool.examine``, remembered in this process; what met a limit is tried again."""
+    """``JailPool.examine``, remembered in this process; of what met a limit only that, for a short while."""
     key = (kind, text, dialect.name, *values.values())
-    if kept := _kept.get(key):
+    if kept := _known(key):
         return kept
     return _keep(key, pool().examine(kind, text, values, dialect, owner=owner, topic=topic))
 
@@ -45,19 +45,28 @@ def examine_each(
     keys = [(kind, text, dialect.name, *values.values()) for values in each_values]
     done = 0
     while done < len(keys):
-        if kept := _kept.get(keys[done]):
+        if kept := _known(keys[done]):
             done += 1
             yield kept
             continue
-        some = list(takewhile(lambda key: _kept.get(key) is None, keys[done : done + AT_A_TIME]))
+        some = list(takewhile(lambda key: _known(key) is None, keys[done : done + AT_A_TIME]))
         values = each_values[done : done + len(some)]
         for key, examined in zip(some, pool().examine_in_each(kind, text, values, dialect), strict=True):
             done += 1
             yield _keep(key, examined)
 
 
+def _known(key: tuple[object, ...]) -> Examination | None:
+    if kept := _kept.get(key):
+        return kept
+    stop = stop_of(*key)
+    return Examination((), None, stop) if stop else None
+
+
 def _keep(key: tuple[object, ...], examined: Examination) -> Examination:
-    if not isinstance(examined.failure, LimitExceeded):
+    if isinstance(examined.failure, LimitExceeded):
+        remember_stop(examined.failure, *key)
+    else:
         _kept.put(key, examined, len(examined.text or "") + sum(len(str(part)) for part in key[1:]))
     return examined
 

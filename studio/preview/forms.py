@@ -1,6 +1,7 @@
 """Forms of the preview: a set's budgets and model, and what is asked of cacheable prefixes."""
 
 import json
+from dataclasses import fields
 from typing import Any
 
 import pydantic
@@ -17,7 +18,7 @@ from studio.prompts.language_model_forms import TokensField
 from studio.shell.language import reader_language
 
 _USUAL = RoundPromptConfig()
-CONFIG = tuple(RoundPromptConfig.model_fields)
+CONFIG = tuple(field.name for field in fields(RoundPromptConfig))
 _SWITCHES = tuple(name for name in CONFIG if isinstance(getattr(_USUAL, name), bool))
 
 
@@ -109,7 +110,7 @@ class BudgetForm(forms.Form):
         return {kind: budget for kind in KINDS if (budget := self.cleaned_data.get(kind)) is not None}
 
     @property
-    def round_config(self) -> dict[str, int | bool]:
+    def round_config(self) -> dict[str, Any]:
         """As far as somebody set it."""
         clean = self.cleaned_data
         said = {name: clean[name] for name in CONFIG if clean.get(name) not in (None, "")}
@@ -118,7 +119,7 @@ class BudgetForm(forms.Form):
     def clean(self) -> dict[str, Any]:
         """The builder says what a round prompt's settings may be."""
         try:
-            RoundPromptConfig.model_validate(self.round_config)
+            RoundPromptConfig(**self.round_config)
         except pydantic.ValidationError as error:
             labels = _labels()
             for problem in field_problems(error, lambda path: labels.get(str(path[0]), "")):

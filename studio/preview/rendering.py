@@ -128,7 +128,7 @@ class Preview(Answer):
             self.at_round,
             template=self.template,
             prompt=self.text or "",
-            values=self.at_round.values(self.kind, self.dialect),
+            values=self.at_round.values(self.kind, self.dialect, self.template),
             counted=self.tokens,
         )
 
@@ -156,14 +156,16 @@ def preview(
     Raises ``Superseded`` where the same tab of a browser asks for a newer one.
     """
     dialect = dialect_of(prompt_set)
-    values = at_round.values(kind, dialect)
+    values = at_round.values(kind, dialect, text)
     topic = preview_topic(prompt_set, kind, tab)
     shown = Preview(prompt_set, kind, at_round, text, saved=saved)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
         before = examined.text
         if saved is not None and shown.template_changed:
-            before = examine(kind, _text_of(saved, kind), values, dialect, owner=owner).text
+            earlier = _text_of(saved, kind)
+            values = at_round.values(kind, dialect, earlier)
+            before = examine(kind, earlier, values, dialect, owner=owner).text
     except Superseded:
         raise
     except JailError as refusal:

@@ -13,14 +13,14 @@ from builder.errors import JailUnavailable, LimitExceeded
 from builder.messages import message
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values
-from builder.template.variables import KINDS, PromptKind
+from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of, values_at
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.examinations import examine, examine_each
 from studio.prompts.findings import Finding
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.system_text import read_text
-from studio.prompts.texts import SystemText, Texts
+from studio.prompts.texts import SystemText, Templates, Texts
 
 __all__ = ["NothingChanged", "Refused", "VersionConflict", "require_sound", "save_as_version", "shortcomings"]
 
@@ -103,7 +103,7 @@ def shortcomings(
     if isinstance(texts, SystemText):
         return read_text(texts.system_prompt, owner=name).errors
     dialect = dialect or dialect_of(prompt_set)
-    trials = _trials(prompt_set, dialect)
+    trials = _trials(prompt_set, texts, dialect)
     count = sum(map(len, trials.values()))
     seconds = TRIAL_SECONDS + TRIAL_SECONDS_EACH * count
     deadline = time.monotonic() + seconds
@@ -134,13 +134,15 @@ def shortcomings(
     return findings
 
 
-def _trials(prompt_set: PromptSet, dialect: Dialect) -> dict[PromptKind, list[tuple[ContextAtRound, Values]]]:
+def _trials(
+    prompt_set: PromptSet, texts: Templates, dialect: Dialect
+) -> dict[PromptKind, list[tuple[ContextAtRound, Values]]]:
     """The values of each context at a round; what two of them have alike is tried once."""
     trials: dict[PromptKind, dict[tuple[object, ...], tuple[ContextAtRound, Values]]]
-    trials = {kind: {} for kind in KINDS}
+    trials = {kind: {} for kind in texts.by_kind}
     for at_round in contexts_at_rounds(prompt_set):
-        for kind in KINDS:
+        for kind, text in texts.by_kind.items():
             # Past the cache: so many values would only drive out those that previews use.
-            values = values_at(at_round, kind, dialect)
+            values = values_at(at_round, kind, dialect, text)
             trials[kind].setdefault(tuple(values.values()), (at_round, values))
     return {kind: list(different.values()) for kind, different in trials.items()}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values
+from builder.template.formatters import Values, tags_of
 from builder.template.variables import PromptKind
 from studio.contexts.at_round import contexts_at_rounds, values_at
 from studio.models import PromptSet, SampleContext
@@ -46,9 +46,12 @@ def stamp_of(prompt_set: PromptSet) -> Stamp:
     return tuple(SampleContext.objects.for_set(prompt_set).order_by("pk").values_list("pk", "revision"))
 
 
-def situations_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, stamp: Stamp) -> Situations:
+def situations_of(
+    prompt_set: PromptSet, kind: PromptKind, text: str, dialect: Dialect, stamp: Stamp
+) -> Situations:
     """Those of a set's contexts; ``stamp`` is that of the contexts as they are now."""
-    key = (kind, dialect.name, stamp)
+    tags = tags_of(text, dialect)
+    key = (kind, dialect.name, tags, stamp)
     if (kept := _kept.get(key)) is not None:
         return kept
     places: dict[tuple[str | int, ...], int] = {}
@@ -57,7 +60,7 @@ def situations_of(prompt_set: PromptSet, kind: PromptKind, dialect: Dialect, sta
     # Not without end, also where very many are alike.
     for at_round in islice(contexts_at_rounds(prompt_set), 20 * MOST_DIFFERENT):
         # Past the cache: so many values would only drive out those that previews use.
-        values = values_at(at_round, kind, dialect)
+        values = values_at(at_round, kind, dialect, tags)
         at = places.setdefault(tuple(values.values()), len(different))
         if at == len(different):
             if at >= MOST_DIFFERENT:

@@ -1,4 +1,7 @@
-"""Drafts: what a person is writing, kept while they type, and copies of texts that were replaced."""
+"""Drafts: what a person is writing, kept while they type, and copies of texts that were replaced.
+
+Used by the editor, by imports and by comparisons.
+"""
 
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,4 +1,7 @@
-"""Excerpts for a search in a history: the line with the words that were looked for, marked."""
+"""Excerpts for a search in a history: the line with the words that were looked for, marked.
+
+Used by the history of a set, and by the filter that marks the words.
+"""
 
 import unicodedata
 from collections.abc import Iterator, Sequence

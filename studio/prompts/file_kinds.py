@@ -6,11 +6,11 @@ Where such a file lies in a workspace, and how it is read and written, is in `st
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
-from builder.template.defaults import DEFAULT_TEMPLATES
+from builder.template.defaults import default_templates
+from builder.template.dialect import MIXSEEK, Dialect
 from builder.template.variables import KINDS
 from studio.prompts.texts import SystemText, Templates, TextKind, Texts
 
-DEFAULTS = Templates(*(DEFAULT_TEMPLATES[kind] for kind in KINDS))
 DEFAULT_SYSTEM = SystemText("""\
 # The settings of a workspace's system prompt; a key that is left out has its usual value.
 [system_prompt]
@@ -81,7 +81,9 @@ class FileKind(models.TextChoices):
         """The texts that a version consists of."""
         return KINDS if self is FileKind.PROMPTS else ("system",)
 
-    @property
-    def first_text(self) -> Texts:
-        """MixSeek's own templates, or a system prompt with all that is usually set."""
-        return DEFAULTS if self is FileKind.PROMPTS else DEFAULT_SYSTEM
+    def first_text(self, dialect: Dialect = MIXSEEK) -> Texts:
+        """The default templates of a format, or a system prompt with all that is usually set."""
+        if self is FileKind.SYSTEM:
+            return DEFAULT_SYSTEM
+        defaults = default_templates(dialect)
+        return Templates(*(defaults[kind] for kind in KINDS))

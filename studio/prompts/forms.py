@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.template.dialect import DIALECTS
+from builder.template.dialect import DIALECTS, MIXSEEK, dialect_named
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.history import MOST_WORDS, words_of
 from studio.shell.forms import SearchForm
@@ -49,14 +49,26 @@ class TagsField(forms.CharField):
             super().run_validators(tag)
 
 
+class FormatField(forms.ChoiceField):
+    """One of the formats, the newest release's first; `mixseek` means that one."""
+
+    def __init__(self, *, otherwise: Any = None, **options: Any) -> None:
+        none = [] if otherwise is None else [("", otherwise)]
+        named = [(name, name) for name in DIALECTS]
+        super().__init__(choices=[*none, *named], required=otherwise is None, **options)
+
+    def to_python(self, value: Any) -> str:
+        """The format's own name."""
+        dialect = dialect_named(value) if isinstance(value, str) else None
+        return dialect.name if dialect is not None else super().to_python(value)
+
+
 class PromptSetForm(forms.Form):
     """What can be changed about a set."""
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
     tags = TagsField(required=False, label=gettext_lazy("Tags"))
-    dialect = forms.ChoiceField(
-        choices=[(name, name) for name in DIALECTS], initial="mixseek", label=gettext_lazy("Dialect")
-    )
+    dialect = FormatField(initial=MIXSEEK.name, label=gettext_lazy("Format"))
 
 
 class NewPromptSetForm(PromptSetForm):

@@ -1,4 +1,7 @@
-"""Pages of a set's history, the newest version first: all versions, or those that a search finds."""
+"""Pages of a set's history, the newest version first: all versions, or those that a search finds.
+
+Used by the page of a set.
+"""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""Labels: names that point at a version of a set, and the record of their moves."""
+"""Labels: names that point at a version of a set, and the record of their moves.
+
+Used by the pages of versions and labels, by workspaces and by exports.
+"""
 
 from datetime import datetime
 

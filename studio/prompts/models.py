@@ -9,6 +9,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from builder.template.dialect import MIXSEEK, dialect_named
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.history_index import note_version
 from studio.prompts.texts import TextKind, TextRow, Texts
@@ -65,13 +66,18 @@ class PromptSetQuerySet(models.QuerySet["PromptSet"]):
         return self.filter(Q(name__icontains=text) | Q(slug__icontains=text) | models.Exists(tagged))
 
 
+def newest_format() -> str:
+    """The format of a set of which nobody said another."""
+    return MIXSEEK.name
+
+
 class PromptSet(models.Model):
     """What belongs together in one file of a workspace, through time: three templates, or the settings of a
     system prompt."""
 
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)
-    dialect = models.CharField(max_length=20, default="mixseek")
+    dialect = models.CharField(max_length=20, default=newest_format)
     holds = models.CharField(max_length=20, choices=FileKind, default=FileKind.PROMPTS)
     # `RoundPromptConfig` as far as somebody set it, and the tokens that each template's prompt may have.
     round_config = models.JSONField(default=dict)
@@ -103,16 +109,21 @@ class PromptSet(models.Model):
     @property
     def kinds(self) -> tuple[TextKind, ...]:
         """What a version of it consists of."""
-        return self.file_kind.text_kinds
+        return FileKind(self.holds).text_kinds
 
     @property
     def latest(self) -> "PromptVersion | None":
         """The newest version; a set just made has none."""
         return self.versions.filter(number=self.revision).select_related("author").first()
 
+    @property
+    def first_text(self) -> Texts:
+        """What a set of its kind and format begins with."""
+        return self.file_kind.first_text(dialect_named(self.dialect) or MIXSEEK)
+
     def starting_text(self, saved: "PromptVersion | None") -> Texts:
         """What an editor without a draft shows: the newest version, or what a set begins with."""
-        return saved.templates if saved else self.file_kind.first_text
+        return saved.templates if saved else self.first_text
 
     def save_version(
         self,

@@ -1,4 +1,7 @@
-"""The text of `system_prompt.toml` as the jail reads it: its findings and its settings."""
+"""The text of `system_prompt.toml` as the jail reads it: its findings and its settings.
+
+Used by saves, exports and the preview of a system prompt.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

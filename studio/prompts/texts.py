@@ -1,4 +1,7 @@
-"""The texts of a version or draft: three templates, or the text of `system_prompt.toml`."""
+"""The texts of a version or draft: three templates, or the text of `system_prompt.toml`.
+
+Used wherever a version or a draft is read, compared or saved.
+"""
 
 import hashlib
 import unicodedata

@@ -14,7 +14,7 @@ from django.db.models import Max
 
 from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
 from builder.leaderboard import DeliveredRun, Execution, StoredRound
-from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
+from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
@@ -90,7 +90,10 @@ def _has_gone_on(before: RunResult, execution: Execution) -> bool:
 
 def _may_be_explained(before: RunResult, newest: int) -> bool:
     # A hand edit, too: once adopted it is a version.
-    return before.found in (Found.UNKNOWN, Found.EDITED) and before.examined_up_to < newest
+    # Nor had anybody looked for other formats than 0.1.0a15's.
+    return before.found in (Found.UNKNOWN, Found.EDITED) and (
+        before.examined_up_to < newest or before.formats is None
+    )
 
 
 # --- which version -----------------------------------------------------------------------
@@ -152,6 +155,7 @@ class _RunAttributor:
             rounds=min(max(execution.rounds, 0), LARGEST_NUMBER),
             best_score=execution.best_score,
             metrics=_metrics(delivered.rounds),
+            formats=[dialect.name for dialect in formats_of(attributions)],
             examined_up_to=self.templates.newest,
             examined_at=self.now,
         )

@@ -54,6 +54,8 @@ class RunResult(models.Model):
     """Where several versions give the same prompts: which."""
     basis = models.CharField(max_length=20, choices=Basis, blank=True)
     likeness = models.FloatField(null=True)
+    formats = models.JSONField(null=True, default=None)
+    """The names of the formats that its prompts may be in, the newest first; None where nobody has looked."""
     examined_up_to = models.PositiveBigIntegerField()
     """The newest version's key then."""
     examined_at = models.DateTimeField()

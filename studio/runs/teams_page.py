@@ -87,7 +87,7 @@ def _chart(team: TeamSummary, latest: Sequence[TeamRun]) -> Chart:
         description=said,
         across=_("Run, the oldest first"),
         up=_("Best score"),
-        each=_("run %(number)d"),
+        place=_("run %(number)d"),
     )
     return line_chart("team-chart", [Series(team.name, points)], words)
 

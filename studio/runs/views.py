@@ -7,7 +7,6 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -21,7 +20,7 @@ from studio.runs.forms import STATES, RoundForm, RunForm, RunSearchForm, RunTeam
 from studio.runs.reading import RunFilter, by_latest_write, newest_runs, opened_store, read_runs
 from studio.runs.round_page import read_round, read_run_team, team_tables
 from studio.runs.run_page import OrderName, elapsed, executions_table, metrics_table, read_run, run_tables
-from studio.shell.downloads import MOST_ROWS, Table, download
+from studio.shell.downloads import MOST_ROWS, Table, attachment, download
 from studio.shell.live import is_poll, live_parts, take_marks
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
@@ -199,6 +198,5 @@ def run_round_text(
     answer = HttpResponse(text.text.encode(errors="replace"), content_type="text/plain; charset=utf-8")
     ending = "txt" if kind == "prompt" else "md"
     name = f"{kind}-{slugify(team, allow_unicode=True) or 'team'}-{number}.{ending}"
-    disposition = content_disposition_header(as_attachment=True, filename=name)
-    answer.headers["Content-Disposition"] = disposition or "attachment"
+    answer.headers["Content-Disposition"] = attachment(name)
     return answer

@@ -7,6 +7,8 @@ Columns have the names that a program would look for and are the same in every l
 import csv
 import json
 import math
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
@@ -32,6 +34,9 @@ _AT_ONCE = 500
 # What a spreadsheet takes for a formula, the full-width forms that a Japanese one accepts included.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
 _BOM = "\ufeff"
+_NO_FILE_NAME = re.compile(r'[/\\:*?"<>|]+')
+_LINE_ENDS = "\u2028\u2029"
+_LONGEST_NAME, _LONGEST_ENDING = 120, 20
 
 
 @dataclass(frozen=True)
@@ -90,10 +95,18 @@ def file_of(table: Table, form: str) -> StreamingHttpResponse:
     )
     answer = StreamingHttpResponse(_gathered(pieces), content_type=kind)
     cut = f"-first-{MOST_ROWS}" if table.is_cut else ""
-    header = content_disposition_header(as_attachment=True, filename=f"{table.name}{cut}.{form}")
-    answer.headers["Content-Disposition"] = header or "attachment"
+    answer.headers["Content-Disposition"] = attachment(f"{table.name}{cut}.{form}")
     answer.headers["Cache-Control"] = "no-store"
     return answer
+
+
+def attachment(name: str) -> str:
+    """The header of an answer that is saved as a file. Parts of the name may come from a team or a person:
+    no path, nothing invisible, and no mark that turns ``exe.txt`` into ``txt.exe`` on the screen is left."""
+    seen = "".join(sign for sign in name if unicodedata.category(sign)[0] != "C" and sign not in _LINE_ENDS)
+    stem, dot, ending = _NO_FILE_NAME.sub("-", seen).strip(" .-").rpartition(".")
+    safe = f"{stem[:_LONGEST_NAME]}{dot}{ending[:_LONGEST_ENDING]}" or "download"
+    return content_disposition_header(as_attachment=True, filename=safe) or "attachment"
 
 
 def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Iterator[str]:

@@ -33,6 +33,8 @@ class Environment:
     database: dict[str, Any] | None
     """The PostgreSQL server that `DATABASE_URL` names, as Django's settings have it; None for SQLite."""
     workspace_roots: tuple[Path, ...]
+    skill_roots: tuple[Path, ...]
+    """Folders outside of workspaces below which their settings may name folders of skills."""
     time_zone: str
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
@@ -64,7 +66,8 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         origins=_origins(environ.get("STUDIO_ORIGINS", "")),
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
-        workspace_roots=_roots(environ.get("STUDIO_WORKSPACE_ROOTS", "")) or (data / "demo",),
+        workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS") or (data / "demo",),
+        skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
         mixseek_variables=tuple(name for name in overriding_variables() if name in environ),
@@ -104,12 +107,12 @@ def _folder(name: str, value: str) -> Path:
     return path
 
 
-def _roots(value: str) -> tuple[Path, ...]:
-    parts = [part for part in value.split(os.pathsep) if part]
+def _roots(environ: Mapping[str, str], name: str) -> tuple[Path, ...]:
+    parts = [part for part in environ.get(name, "").split(os.pathsep) if part]
     for part in parts:
         if not os.path.isabs(part):
-            raise ImproperlyConfigured(f"STUDIO_WORKSPACE_ROOTS holds {part!r}: write absolute paths.")
-    return tuple(_folder("STUDIO_WORKSPACE_ROOTS", part) for part in parts)
+            raise ImproperlyConfigured(f"{name} holds {part!r}: write absolute paths.")
+    return tuple(_folder(name, part) for part in parts)
 
 
 def _origins(value: str) -> tuple[str, ...]:

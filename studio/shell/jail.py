@@ -1,16 +1,26 @@
-"""The pool of jailed workers of this process, which parse and render whatever a person typed.
+"""The pool of jailed workers of this process, which parse and render whatever a person typed, and the limits
+that texts have met there.
 
 `use` hands in another pool; a test does so instead of patching the modules that ask for one.
 """
 
+import hashlib
+import time
 from typing import Any
 
 from django.core.checks import CheckMessage, Tags, Warning, register
 
-from builder.errors import CoolingDown, JailError
+from builder.errors import CoolingDown, JailError, LimitExceeded
 from builder.jail import JailPool, seccomp_supported
+from studio.shell.sized_cache import SizedCache
+
+REMEMBERED_SECONDS = 600
+REMEMBERED_SECONDS_OF_TIME = 60
+"""How long a text that met a limit is not tried again. The limit of time may have been met because the
+machine was busy with other things."""
 
 _pool: JailPool | None = None
+_stops: SizedCache[tuple[float, LimitExceeded]] = SizedCache(10_000)
 
 
 def pool() -> JailPool:
@@ -26,6 +36,22 @@ def use(other: JailPool | None) -> JailPool | None:
     global _pool
     before, _pool = _pool, other
     return before
+
+
+def stop_of(*job: object) -> LimitExceeded | None:
+    """The limit that the same text met a short while ago, for whoever would try it again."""
+    met = _stops.get(_digest(job))
+    return met[1] if met and met[0] > time.monotonic() else None
+
+
+def remember_stop(stop: LimitExceeded, *job: object) -> None:
+    """Keep the limit that a text met, by its hash."""
+    seconds = REMEMBERED_SECONDS_OF_TIME if stop.limit == "time" else REMEMBERED_SECONDS
+    _stops.put(_digest(job), (time.monotonic() + seconds, stop), 1)
+
+
+def _digest(job: tuple[object, ...]) -> bytes:
+    return hashlib.sha256(repr(job).encode("utf-8", "surrogatepass")).digest()
 
 
 def status_of(refusal: JailError | None) -> int:

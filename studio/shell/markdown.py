@@ -1,4 +1,7 @@
-"""Markdown that a model wrote, as HTML without tags of its own, pictures or scripts."""
+"""Markdown that a model wrote, as HTML without tags of its own, pictures or scripts.
+
+Used by the pages of rounds.
+"""
 
 from collections.abc import MutableMapping, Sequence
 from functools import lru_cache

@@ -1,4 +1,7 @@
-"""A cache with a limit on its size, for values that can be computed again; the least used go first."""
+"""A cache with a limit on its size, for values that can be computed again; the least used go first.
+
+Used for examinations, prefixes, coverage and the matrix.
+"""
 
 import threading
 from collections import OrderedDict

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
+from django.conf import settings
 from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, PromptFileInvalid
@@ -110,7 +111,12 @@ def build_now(
     if now.config is None:
         return now
     try:
-        builder = SystemPromptBuilder(folder, now.config, front_matters=pool().front_matters)
+        builder = SystemPromptBuilder(
+            folder,
+            now.config,
+            front_matters=pool().front_matters,
+            skill_roots=settings.STUDIO_SKILL_ROOTS,
+        )
         builds = {mode: builder.build(mode) for mode in (modes or (now.mode,))}
     except BuilderError as error:
         return replace(now, error=error)

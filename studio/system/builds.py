@@ -1,4 +1,7 @@
-"""Kept builds of system prompts, for later ones to be compared with: how many, and which go first."""
+"""Kept builds of system prompts, for later ones to be compared with: how many, and which go first.
+
+Used by the pages of system prompts.
+"""
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The page of a system prompt: three texts, their sections, files, skills, kept builds."""
+"""The page of a system prompt: three texts, their sections, files, skills, kept builds. Used by its view."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

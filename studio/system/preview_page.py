@@ -1,4 +1,7 @@
-"""The editor's preview of `system_prompt.toml`: its settings, and the prompt that it gives a workspace."""
+"""The editor's preview of `system_prompt.toml`: its settings, and the prompt that it gives a workspace.
+
+Used by the editor and the preview.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -5,12 +5,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.system.input import MODES
 from studio.models import Workspace
+from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.system.building import build_now
@@ -42,7 +42,7 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
         raise _unbuilt(now.obstacles[0].text, now.obstacles[0].advice)
     answer = HttpResponse(now.builds[wanted[0]].text, content_type="text/plain; charset=utf-8")
     name = f"{workspace.slug}-system-{mode}.txt"
-    answer.headers["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    answer.headers["Content-Disposition"] = attachment(name)
     return answer
 
 

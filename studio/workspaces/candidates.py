@@ -45,7 +45,7 @@ class Candidate:
 class Scan:
     """What a look below the roots found; ``complete`` where it saw all that it would look at."""
 
-    found: tuple[Candidate, ...]
+    candidates: tuple[Candidate, ...]
     complete: bool
 
 

@@ -90,7 +90,7 @@ def _document(state: PromptFileState) -> dict[str, Any]:
         "holds": _version(state.version) or None,
         "follows": {"label": label.name, **_version(label.version)} if label else None,
         "differs_in": list(state.changed_fields),
-        "dialect": state.workspace.dialect,
+        "dialect": state.workspace.spoken.name,
         "sha256": state.sha256,
         "modified_at": state.modified_at.isoformat() if state.modified_at else None,
         "errors": _errors(state),

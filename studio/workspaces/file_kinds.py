@@ -3,19 +3,19 @@
 Used by the states of workspaces, by imports and by exports, which treat all kinds alike.
 """
 
+import hashlib
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import _lru_cache_wrapper, lru_cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from builder.errors import BuilderError, PromptFileError, PromptFileInvalid, PromptFileRefused
+from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid, PromptFileRefused
 from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState, peek
 from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
@@ -33,13 +33,14 @@ from studio.prompts.texts import (
     user_prompts,
 )
 from studio.shell.environment import overriding_variables
-from studio.shell.jail import pool
+from studio.shell.jail import pool, remember_stop, stop_of
+from studio.shell.sized_cache import SizedCache
 from studio.workspaces.roots import root_of
 
 DOTENV_FILE = Path(".env")
 
-_MOST_KEPT = 256
-_LARGEST_KEPT = 256 * 1024
+_MOST_KEPT = 24 * 1024 * 1024
+"""Bytes of all files whose answers are kept."""
 _ASSIGNMENT = re.compile(rb"\s*(?:export\s+)?(MIXSEEK_[A-Z_]+)\s*=")
 
 Answer = TypeVar("Answer")
@@ -106,11 +107,18 @@ class WorkspaceFile(ABC):
 
     def read(self, data: bytes, name: str) -> Content | PromptFileError:
         """``parse`` for a file that is looked at again and again: the same bytes go to the jail once."""
-        return _once(_parsed, data)(self, data, name)
+
+        def parsed() -> Content | PromptFileError:
+            try:
+                return self.parse(data, name)
+            except PromptFileError as error:
+                return error
+
+        return _once(f"parse {self.holds}", data, name, parsed)
 
     def problems(self, data: bytes, name: str) -> tuple[Problem, ...]:
         """``check``, once for the same bytes."""
-        return _once(_checked, data)(self, data, name)
+        return _once(f"check {self.holds}", data, name, lambda: tuple(self.check(data, name)))
 
 
 class PromptsFile(WorkspaceFile):
@@ -122,7 +130,7 @@ class PromptsFile(WorkspaceFile):
 
     def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
         data = peek_file(folder / ORCHESTRATOR_FILE, folder)[0].data
-        named = None if data is None else _once(_named, data)(data)
+        named = None if data is None else _named(data)
         return folder / (named.name if named else self.usual), named
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
@@ -217,25 +225,25 @@ def dotenv_variables(folder: Path) -> list[tuple[str, int]]:
 
 # --- what the jail said about the same bytes ---------------------------------------------
 
-
-def _once(function: "_lru_cache_wrapper[Answer]", data: bytes) -> Callable[..., Answer]:
-    """The function with its cache, or without where the bytes are too many to keep."""
-    return function if len(data) <= _LARGEST_KEPT else function.__wrapped__
+_answers: SizedCache[Any] = SizedCache(_MOST_KEPT)
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _parsed(kind: WorkspaceFile, data: bytes, name: str) -> Content | PromptFileError:
-    try:
-        return kind.parse(data, name)
-    except PromptFileError as error:
-        return error
+def _once(job: str, data: bytes, name: str, ask: Callable[[], Answer]) -> Answer:
+    """The jail's answer about a file, which is asked once for the same bytes, also where it met a limit."""
+    key = (job, name, hashlib.sha256(data).digest())
+    if stop := stop_of(key):
+        raise stop
+    kept: tuple[Answer] | None = _answers.get(key)
+    if kept is None:
+        try:
+            kept = (ask(),)
+        except LimitExceeded as stop:
+            remember_stop(stop, key)
+            raise
+        _answers.put(key, kept, 1_000 + len(data))
+    return kept[0]
 
 
-@lru_cache(maxsize=_MOST_KEPT)
-def _checked(kind: WorkspaceFile, data: bytes, name: str) -> tuple[Problem, ...]:
-    return tuple(kind.check(data, name))
-
-
-@lru_cache(maxsize=_MOST_KEPT)
 def _named(data: bytes) -> NamedFile | None:
-    return pool().named_prompt_file(data, str(ORCHESTRATOR_FILE))
+    name = str(ORCHESTRATOR_FILE)
+    return _once("named", data, name, lambda: pool().named_prompt_file(data, name))

@@ -8,10 +8,9 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from builder.template.dialect import DIALECTS
 from studio.models import Label
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.forms import LineField
+from studio.prompts.forms import FormatField, LineField
 from studio.workspaces.roots import LONGEST_PATH, FolderRefused, allowed_folder
 
 
@@ -43,9 +42,7 @@ class WorkspaceForm(forms.Form):
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
     label = LabelField(FileKind.PROMPTS, label=gettext_lazy("Follows"))
-    dialect = forms.ChoiceField(
-        choices=[(name, name) for name in DIALECTS], initial="mixseek", label=gettext_lazy("Dialect")
-    )
+    dialect = FormatField(otherwise=gettext_lazy("Find out"), label=gettext_lazy("MixSeek release"))
 
 
 class WorkspaceSettingsForm(WorkspaceForm):

@@ -1,4 +1,7 @@
-"""Workspaces at a glance, for their list: the prompt file, the database, what runs there now."""
+"""Workspaces at a glance, for their list: the prompt file, the database, what runs there now.
+
+Used by that list and by the page of a workspace.
+"""
 
 import hashlib
 import os
@@ -182,7 +185,7 @@ def _keep(workspace: Workspace, identity: _Identity, glance: DatabaseGlance) -> 
 def _identity(workspace: Workspace) -> _Identity:
     """What changes as soon as a run begins or writes: its log is a new file, its rows are in the database."""
     watched = (DATABASE_NAME, f"{DATABASE_NAME}.wal", "logs")
-    return (workspace.path, workspace.dialect, *(_stamp(workspace.folder / name) for name in watched))
+    return (workspace.path, workspace.spoken.name, *(_stamp(workspace.folder / name) for name in watched))
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
 
 from builder.leaderboard import DATABASE_NAME
-from builder.template.dialect import DIALECTS, MIXSEEK, Dialect
+from builder.template.dialect import MIXSEEK, Dialect, dialect_named
 from studio.prompts.labels import Label
 
 LABELLED = ("label__prompt_set", "label__version", "system_label__prompt_set", "system_label__version")
@@ -27,13 +28,25 @@ class FileFact:
         return self.size is not None
 
 
+class FoundBy(models.TextChoices):
+    """How the release that a workspace runs was found out."""
+
+    PROMPTS = "prompts", _("Prompts of a run")
+    PACKAGE = "package", _("Installed package")
+
+
 class Workspace(models.Model):
     """A MixSeek folder: its files, its database, and the labels that it follows."""
 
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)
     path = models.CharField(max_length=1000, unique=True)
-    dialect = models.CharField(max_length=20, default="mixseek")
+    # The format that somebody fixed; empty where it is found out.
+    dialect = models.CharField(max_length=20, blank=True, default="")
+    # What was found out, from the prompts of which run or from which installed version.
+    found_dialect = models.CharField(max_length=20, blank=True, default="")
+    found_by = models.CharField(max_length=20, blank=True, choices=FoundBy, default="")
+    found_in = models.CharField(max_length=255, blank=True, default="")
     label = models.ForeignKey(
         Label, on_delete=models.PROTECT, null=True, blank=True, related_name="workspaces"
     )
@@ -60,8 +73,14 @@ class Workspace(models.Model):
 
     @property
     def spoken(self) -> Dialect:
-        """The dialect that its MixSeek speaks; what is rendered for the workspace is rendered in it."""
-        return next((dialect for name, dialect in DIALECTS.items() if name == self.dialect), MIXSEEK)
+        """The format of its MixSeek's release: fixed, found out, or else the newest. What is rendered for the
+        workspace is rendered in it."""
+        return dialect_named(self.dialect) or self.found
+
+    @property
+    def found(self) -> Dialect:
+        """What was found out; the newest release's where nothing was."""
+        return dialect_named(self.found_dialect) or MIXSEEK
 
     @property
     def database_file(self) -> FileFact:

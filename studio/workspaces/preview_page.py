@@ -1,4 +1,4 @@
-"""What the teams of one workspace would receive: its own file, in the dialect that its MixSeek speaks."""
+"""The preview of one workspace: what its teams would receive, in its MixSeek's dialect."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -68,5 +68,5 @@ def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner
     if text is None:
         return PromptPanel(kind)
     dialect = state.workspace.spoken
-    examination = examine(kind, text, seen.values(kind, dialect), dialect, owner=str(owner.pk))
+    examination = examine(kind, text, seen.values(kind, dialect, text), dialect, owner=str(owner.pk))
     return PromptPanel(kind, examination.text, findings_of(kind, examination, errors_only=True))

@@ -1,4 +1,7 @@
-"""Which folders may be workspaces: those below the roots that the operator allows, no link on the way."""
+"""Roots: a workspace lies below one of the folders that the operator allows, with no link on the way.
+
+Used before any folder is read or written.
+"""
 
 import os
 import shlex

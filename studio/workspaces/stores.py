@@ -1,4 +1,7 @@
-"""The leaderboards of workspaces, kept open: opening a copy costs more than asking it."""
+"""The leaderboards of workspaces, kept open: opening a copy costs more than asking it.
+
+Used by every page about runs and by attribution.
+"""
 
 import threading
 from collections import OrderedDict

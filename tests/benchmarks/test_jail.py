@@ -15,9 +15,9 @@ from builder.template.defaults import DEFAULT_TEAM_USER_PROMPT
 from builder.template.dialect import MIXSEEK
 from builder.template.render import render
 from builder.template.variables import sample_values
+from tests.hanging import HANGS
 
 VALUES = sample_values("team")
-HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
 GROWS = "{% set ns = namespace(t='ab') %}{% for i in range(60) %}{% set ns.t = ns.t ~ ns.t %}{% endfor %}"
 
 

@@ -11,9 +11,10 @@ from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, EditorPage, forget_drafts
 from tests.browser.patience import eventually
 from tests.browser.readiness import press
+from tests.hanging import HANGS
 
 # It passes the gate and runs until a limit ends it.
-SLOW = "{% for a in range(100000) %}{% for b in range(100000) %}{% endfor %}{% endfor %}"
+SLOW = HANGS
 # Who had templates stopped twice has to wait; a third stop begins that anew.
 AFTER_STOPS = 40_000  # milliseconds
 

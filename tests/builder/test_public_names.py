@@ -1,71 +1,88 @@
 """What ``import builder`` gives, and what it does not cost."""
 
+import ast
+import inspect
 import subprocess
 import sys
+import typing
+from collections.abc import Iterator
 from pathlib import Path
+from types import GenericAlias
 
 import pytest
 
 import builder
+from builder import errors, invalid_input
 
 ROOT = Path(__file__).parents[2]
-PUBLIC = [
-    "AggregationStore",
-    "BuilderError",
-    "BuiltPrompt",
-    "CONTRACT",
-    "CacheReport",
-    "DIALECTS",
-    "Dialect",
-    "ENGLISH",
-    "EvaluationResult",
-    "EvaluatorPromptContext",
-    "FittedPrompt",
-    "JailPool",
-    "Jinja2PromptBuilder",
-    "LeaderboardEntry",
-    "MIXSEEK",
-    "PlainTextPromptBuilder",
-    "Problem",
-    "PromptBuilder",
-    "PromptBuilderSettings",
-    "RankingEntry",
-    "RankingStore",
-    "RoundContext",
-    "RoundPromptConfig",
-    "RoundPromptContext",
-    "RoundState",
-    "SubmissionRecord",
-    "SystemPromptBuilder",
-    "SystemPromptConfig",
-    "SystemPromptInput",
-    "TEMPLATE_VARIABLES",
-    "UserPromptBuilder",
-    "build_round_prompt",
-    "compress_submission_history",
-    "fit_round_prompt",
-    "format_ranking_table",
-    "format_submission_history",
-    "gather_round_context",
-    "generate_position_message",
-    "get_current_datetime_with_timezone",
-    "load_settings",
-    "read_round_context",
-    "render_system_prompt",
-    "setup_jinja2_environment",
-]
+NAMES = [name for name in builder.__all__ if name != "__version__"]
+INSIDE = {"StoredRound", "Source"}
+"""Of the leaderboard: what only its own rooms make and take apart."""
 
 
-def test_the_public_names_are_these() -> None:
-    assert sorted(builder.__all__) == PUBLIC
+def test_every_public_name_is_there() -> None:
+    assert [name for name in builder.__all__ if not hasattr(builder, name)] == []
+    assert dir(builder) == sorted(builder.__all__)
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_public_name_is_there_and_is_the_one_of_its_module(name: str) -> None:
+def test_type_checkers_are_told_the_same_names() -> None:
+    tree = ast.parse(Path(builder.__file__).read_text(encoding="utf-8"))
+    declared = [
+        (statement.module, alias.name)
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for statement in ast.walk(block)
+        if isinstance(statement, ast.ImportFrom)
+        for alias in statement.names
+    ]
+    assert sorted(declared) == sorted((room, name) for name, room in builder._ROOMS.items())
+
+
+def test_every_error_that_is_not_the_jails_is_public() -> None:
+    raised = {
+        name
+        for module in (errors, invalid_input)
+        for name, each in vars(module).items()
+        if inspect.isclass(each) and issubclass(each, errors.BuilderError)
+        if not issubclass(each, errors.JailError)
+    }
+    assert raised - {*NAMES} == set()
+
+
+def classes(hint: object) -> Iterator[type]:
+    if isinstance(hint, type) and not isinstance(hint, GenericAlias):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from classes(part)
+
+
+def signatures(public: object) -> Iterator[object]:
+    if inspect.isfunction(public):
+        yield public
+    elif inspect.isclass(public):
+        for name, member in vars(public).items():
+            called = getattr(member, "fget", None) or getattr(member, "func", None) or member
+            if inspect.isfunction(called) and (not name.startswith("_") or name == "__init__"):
+                yield called
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_a_public_signature_names_is_public(name: str) -> None:
+    named = {
+        each.__name__
+        for signature in signatures(getattr(builder, name))
+        if signature.__module__.startswith("builder.")  # type: ignore[attr-defined]
+        for each in classes(tuple[*typing.get_type_hints(signature).values()])  # type: ignore[misc]
+        if each.__module__.startswith("builder.")
+    }
+    assert named - {*NAMES} - INSIDE == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_public_callable_has_a_docstring(name: str) -> None:
     public = getattr(builder, name)
-    room = sys.modules[getattr(public, "__module__", None) or "builder.template.dialect"]
-    assert room.__name__.startswith("builder.")
-    assert name.isupper() or getattr(room, name) is public
+    if inspect.isfunction(public) or inspect.isclass(public):
+        assert public.__doc__ and not public.__doc__.startswith(f"{name}(")
 
 
 def test_importing_the_package_loads_none_of_its_rooms() -> None:

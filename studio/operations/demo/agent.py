@@ -195,7 +195,7 @@ def write_agent(folder: Path) -> None:
     texts = dict(FILES)
     for name, (description, body) in SKILLS.items():
         texts[f"skills/{name}/SKILL.md"] = f"---\nname: {name}\ndescription: {description}\n---\n\n{body}\n"
-    texts["skills/draft/SKILL.md"] = "# A draft without front matter\n"
+    texts["skills/draft/SKILL.md"] = "---\nname: draft\n---\n\n# Not ready yet\n"
     for path, text in texts.items():
         file = folder / path
         file.parent.mkdir(parents=True, exist_ok=True)

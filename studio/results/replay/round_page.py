@@ -9,6 +9,7 @@ from functools import cached_property
 from builder.diff.lines import with_line_end
 from builder.errors import BuilderError, JailError
 from builder.leaderboard import AggregationStore, RoundRecord
+from builder.leaderboard.rebuild import team_values
 from builder.template.dialect import Dialect
 from builder.template.variables import PromptKind, field_name
 from studio.compare.versions import TextDiff, View
@@ -71,7 +72,7 @@ def replayed(
     """The template with the round's own context, beside what was sent."""
     sent = played.sent if kind == "team" else None
     blank = Replayed(kind, sent)
-    values = played.values(kind, dialect)
+    values = played.values(kind, dialect, template)
     if values is None:
         return blank
     try:
@@ -94,8 +95,9 @@ def difference(
         played = rebuild_round(store, workspace, record, [nearest], owner=owner)
         if played.sent is None:
             return None
-        values = played.team_values(workspace.spoken)
-        given = examine("team", nearest.team_user_prompt, values, workspace.spoken, owner=owner)
+        dialect, template = played.format(workspace.spoken), nearest.team_user_prompt
+        values = team_values(played.rebuilt, dialect, template)
+        given = examine("team", template, values, dialect, owner=owner)
     except BuilderError:
         return None
     diff = compare_prompts(given.text, played.sent)

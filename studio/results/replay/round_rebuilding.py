@@ -3,16 +3,17 @@
 Used by the pages of replays, of rounds, and of sample contexts made from rounds.
 """
 
-import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from builder.diff.lines import Diff, Section
 from builder.errors import BuilderError, JailError, TaskUnknown, UnknownRound
 from builder.invalid_input import ContextError
-from builder.leaderboard import AggregationStore, RebuiltRound, RoundRecord
-from builder.results.attribution import rebuilt_for
+from builder.leaderboard import AggregationStore, RebuiltRound, Renderer, RoundRecord
+from builder.leaderboard.rebuild import team_values
+from builder.leaderboard.release import likeliest, shown_formats
+from builder.results.attribution import made_by, rebuilt_for, rendered_by
 from builder.template.dialect import Dialect
 from builder.template.formatters import Values, variables
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
@@ -79,6 +80,10 @@ class PlayedRound:
     def sent(self) -> str | None:
         return self.rebuilt.delivered.text if self.rebuilt.delivered is not None else None
 
+    def format(self, usual: Dialect) -> Dialect:
+        """The format that it was sent in, as far as its bytes tell."""
+        return likeliest(shown_formats(self.rebuilt), usual)
+
     @property
     def context(self) -> RoundPromptContext:
         """With the round itself in its history, where it is over: the judgment looks back at it."""
@@ -86,23 +91,20 @@ class PlayedRound:
             return self.rebuilt.context
         return self.rebuilt.context.model_copy(update={"round_history": self.judged.context.round_history})
 
-    def values(self, kind: PromptKind, dialect: Dialect) -> Values | None:
+    def values(self, kind: PromptKind, dialect: Dialect, template: str) -> Values | None:
         """What each variable stood for; None where this prompt was never made."""
         if kind == "team":
-            return self.team_values(dialect)
+            return team_values(self.rebuilt, dialect, template)
         if self.judged is None:
             return None
         moment = self.judged.delivered_at.astimezone(self.rebuilt.delivered_at.tzinfo)
         if kind == "judgment":
-            return variables(kind, self.judged.context, None, moment, dialect)
+            return variables(kind, self.judged.context, None, moment, dialect, template)
         submission = self.record.submission or ""
         if not submission.strip():
             return None
         asked = EvaluatorPromptContext(user_query=self.rebuilt.context.user_prompt, submission=submission)
-        return variables(kind, asked, None, moment, dialect)
-
-    def team_values(self, dialect: Dialect) -> Values:
-        return variables("team", self.rebuilt.context, None, self.rebuilt.delivered_at, dialect)
+        return variables(kind, asked, None, moment, dialect, template)
 
 
 def known_templates(workspace: Workspace, likely: Sequence[PromptVersion] = ()) -> tuple[KnownTemplate, ...]:
@@ -175,7 +177,7 @@ def _with_task_of_prompt(
     where = (record.execution_id, record.team_id, record.round_number)
     for template in known_templates(workspace, likely):
         try:
-            return store.rebuild(*where, renderer=renderer(template.text, workspace.spoken, owner))
+            return store.rebuild(*where, renderer=renderer(template.text, owner))
         except JailError:
             return None
         except ContextError:
@@ -186,9 +188,11 @@ def _with_task_of_prompt(
     return None
 
 
-def renderer(template: str, dialect: Dialect, owner: str) -> Callable[[Values], str]:
+def renderer(template: str, owner: str) -> Renderer:
     """Renders a team template in the jail."""
-    return lambda values: pool().render("team", template, values, dialect, owner=owner)
+    return lambda rebuilt, dialect: pool().render(
+        "team", template, team_values(rebuilt, dialect, template), dialect, owner=owner
+    )
 
 
 def _as_seen_by(
@@ -215,29 +219,23 @@ class TemplateSearch:
     """Why no template could be tried."""
 
 
-def search_templates(
-    played: PlayedRound, templates: Sequence[KnownTemplate], dialect: Dialect
-) -> TemplateSearch:
-    """Try each template with the round's context."""
+def search_templates(played: PlayedRound, templates: Sequence[KnownTemplate]) -> TemplateSearch:
+    """Try each template with the round's context, in the formats that the prompt may be in."""
     if played.sent is None or not templates:
         return TemplateSearch()
-    sent = hashlib.sha256(played.sent.encode()).hexdigest()
-    values = played.team_values(dialect)
     try:
-        matches = pool().match("team", [template.text for template in templates], values, dialect, [sent])
+        made = made_by(dict(enumerate(template.text for template in templates)), played.rebuilt, pool())
     except JailError as refusal:
         return TemplateSearch(refusal=refusal)
-    exact = tuple(templates[match.index] for match in matches)
-    near = None if exact else _nearest(played.sent, templates, values, dialect)
+    exact = tuple(templates[number] for number in sorted(made))
+    near = None if exact else _nearest(played.sent, templates, played.rebuilt)
     return TemplateSearch(len(templates), exact, near)
 
 
-def _nearest(
-    sent: str, templates: Sequence[KnownTemplate], values: Values, dialect: Dialect
-) -> NearestTemplate | None:
+def _nearest(sent: str, templates: Sequence[KnownTemplate], rebuilt: RebuiltRound) -> NearestTemplate | None:
     """Of the few that are most likely: the file's, and the newest versions."""
     likely = templates[:_MOST_LIKELY]
-    outcomes = pool().render_many("team", [template.text for template in likely], values, dialect)
+    outcomes = rendered_by([template.text for template in likely], rebuilt, pool())
     near = [
         NearestTemplate(template, diff)
         for template, outcome in zip(likely, outcomes, strict=True)

@@ -2,17 +2,19 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Literal
 
 from builder.cache import tokens
 from builder.errors import BuilderError, JailError, LimitExceeded, TaskUnknown
 from builder.leaderboard import DeliveredRun, StoredRound
-from builder.leaderboard.rebuild import rebuild, recover_task
+from builder.leaderboard.rebuild import rebuild, recover_task, team_values
+from builder.leaderboard.release import common_formats, likeliest, shown_formats
 from builder.leaderboard.sentences import TASK_UNKNOWN
 from builder.results.attribution import rebuilt_for
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values, variables
+from builder.template.formatters import Values
 from studio.preview.rendering import compare_prompts
 from studio.results.replay.round_rebuilding import KnownTemplate, renderer
 from studio.shell.downloads import Table
@@ -193,7 +195,7 @@ class Replays:
                 # Rows that no prompt could have been made from.
                 prompts[at] = ReplayedPrompt(stored.round_number, "error", trouble=error)
             else:
-                ready[at] = variables("team", rebuilt.context, None, rebuilt.delivered_at, self.dialect)
+                ready[at] = team_values(rebuilt, self.dialect, template)
         outcomes = pool().render_in_each("team", template, list(ready.values()), self.dialect)
         for at, outcome in zip(ready, outcomes, strict=True):
             prompts[at] = prompt = _beside_sent(rounds[at], outcome.text, outcome.failure)
@@ -208,30 +210,40 @@ _kept: SizedCache[ReplayedPrompt] = SizedCache(50_000)
 
 def replays_of(
     run: DeliveredRun,
-    dialect: Dialect,
+    usual: Dialect,
     templates: Sequence[KnownTemplate],
     *,
     made_with: str = "",
     task: str = "",
     owner: str,
 ) -> Replays:
-    """The run with its task: as stored, as typed, or read out of a prompt. Raises ``TaskUnknown``."""
-    known = run.task or task or _recovered(run.rounds, dialect, templates, owner)
+    """The run with its task: as stored, as typed, or read out of a prompt. Raises ``TaskUnknown``.
+
+    ``usual`` is the workspace's format, for prompts that do not show theirs.
+    """
+    known = run.task or task or _recovered(run.rounds, templates, owner)
     if known is None:
         first = run.rounds[0].execution_id if run.rounds else ""
         raise TaskUnknown(TASK_UNKNOWN, execution_id=first)
-    return Replays(run.rounds, known, dialect, made_with)
+    return Replays(run.rounds, known, likeliest(_formats(run.rounds, known), usual), made_with)
 
 
-def _recovered(
-    rounds: Sequence[StoredRound], dialect: Dialect, templates: Sequence[KnownTemplate], owner: str
-) -> str | None:
+def _formats(rounds: Sequence[StoredRound], task: str) -> tuple[Dialect, ...]:
+    """The formats that the prompts of a run show together."""
+    shown = []
+    for stored in rounds:
+        with suppress(BuilderError):
+            shown.append(shown_formats(rebuild(stored, "team", task)))
+    return common_formats(shown)
+
+
+def _recovered(rounds: Sequence[StoredRound], templates: Sequence[KnownTemplate], owner: str) -> str | None:
     # First rounds have the least around the task.
     asked = sorted(rounds, key=lambda stored: stored.round_number)[:_ASKED_FOR_TASK]
     for template in templates:
         for stored in asked:
             try:
-                task = recover_task(stored, renderer(template.text, dialect, owner))
+                task = recover_task(stored, renderer(template.text, owner))
             except JailError:
                 return None
             except BuilderError:

@@ -13,7 +13,6 @@ from builder.invalid_input import ContextError
 from builder.template.variables import KINDS, PromptKind
 from studio.compare.versions import View
 from studio.models import Workspace
-from studio.prompts.texts import TextKind
 from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import choose
 from studio.results.replay.forms import ReplayChoiceForm, ReplayForm
@@ -70,10 +69,9 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     page["played"] = played
     if page["choice"] is None:
         return render(request, "results/replay/round.html", page)
-    opened: dict[TextKind, list[range]] = {kind: [part.rows for part in clean["open"] if part.kind == kind]}
-    view = View(clean["w"], clean["all"], opened)
     template = page["choice"].side.templates.parts[kind]
-    panel = replayed(played, kind, template, workspace.spoken, view, owner=owner)
+    dialect = played.format(workspace.spoken)
+    panel = replayed(played, kind, template, dialect, View.of(clean), owner=owner)
     sides = {"old": {"title": _("Really sent")}, "new": {"title": page["choice"].title}}
     page |= {"panel": panel, "page": sides}
     if clean["rows"]:

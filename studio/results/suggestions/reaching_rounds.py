@@ -45,7 +45,7 @@ def reaching_rounds(prompt_set: PromptSet, text: str, unreached: Sequence[int]) 
     if (kept := _kept.get(key)) is not None:
         return kept
     dialect = dialect_of(prompt_set)
-    tried = _seen(prompt_set)
+    tried = _seen(prompt_set, text)
     left = frozenset(unreached)
     reached = {}
     # One question for all of them first: most often none reaches anything new.
@@ -64,7 +64,7 @@ def reaching_rounds(prompt_set: PromptSet, text: str, unreached: Sequence[int]) 
     return tuple(best_first)
 
 
-def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:
+def _seen(prompt_set: PromptSet, text: str) -> list[tuple[RealRound, Values]]:
     """Real rounds with what they saw: of each run every round once, each time with another team."""
     runs = {run.pk: run for run in runs_of(prompt_set).select_related("workspace")[:MOST_TRIED]}
     rows = RoundResult.objects.filter(run__in=runs).order_by("-run_id", "-round_number", "team_id")
@@ -89,6 +89,6 @@ def _seen(prompt_set: PromptSet) -> list[tuple[RealRound, Values]]:
         except BuilderError:
             continue
         else:
-            values = variables("team", context, None, SAMPLE_TIME, dialect_of(prompt_set))
+            values = variables("team", context, None, SAMPLE_TIME, dialect_of(prompt_set), text)
             seen.append((RealRound(run, team, name or team, number), values))
     return seen

@@ -95,7 +95,7 @@ def run_round_context(
             return render(
                 request, "results/suggestions/round_context.html", page | {"refusal": error}, status=422
             )
-    search = search_templates(played, known_templates(workspace), workspace.spoken)
+    search = search_templates(played, known_templates(workspace))
     page |= {"replay": played, "search": search, "task": task}
     form = _form(request, workspace, played)
     if form.is_bound and form.is_valid():

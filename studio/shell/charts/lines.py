@@ -83,7 +83,7 @@ def _axes(across: Scale, up: Scale, words: Words) -> SafeString:
 def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) -> SafeString:
     path = _path(series, across, up)
     marked = series.drawn if len(series.drawn) <= _MARKED else series.drawn[-1:]
-    place = words.each or _("round %(number)d")
+    place = words.place or _("round %(number)d")
     marks = [
         marker(
             look,

@@ -21,7 +21,7 @@ class Words:
     """What the horizontal axis counts."""
     up: str = ""
     """What the vertical axis counts."""
-    each: str = ""
+    place: str = ""
     """What one place across is called, such as «run %(number)d»; without it, a round."""
 
 

@@ -62,7 +62,7 @@ def workspace_at(path: str, now: datetime, *, keep: bool) -> Workspace:
     if not keep:
         # For a look alone nothing is registered.
         return known or Workspace(slug=folder.name, name=folder.name, path=str(folder), created_at=now)
-    dialect, label = (known.dialect, known.label) if known else ("mixseek", None)
+    dialect, label = (known.dialect, known.label) if known else ("", None)
     return register(folder, name="", dialect=dialect, label=label, at=now)
 
 

@@ -13,6 +13,7 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
+from builder.template.dialect import MIXSEEK
 from studio.editor.conflicts import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
@@ -81,7 +82,7 @@ class Proposal:
     @property
     def dialect(self) -> str:
         """Of a new set."""
-        return self.file.workspace.dialect if self.file.workspace else "mixseek"
+        return self.file.workspace.spoken.name if self.file.workspace else MIXSEEK.name
 
     @property
     def is_same(self) -> bool:
@@ -136,7 +137,8 @@ def propose(
     if latest is None:
         filling = "default"
     kind = FileKind(file.holds)
-    parts = dict((latest.templates if latest and filling == "latest" else kind.first_text).parts)
+    first = prompt_set.first_text if prompt_set else kind.first_text()
+    parts = dict((latest.templates if latest and filling == "latest" else first).parts)
     taken = []
     for text_kind in kind.text_kinds:
         name = TEXT_FIELDS[text_kind]

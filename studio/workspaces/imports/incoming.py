@@ -52,6 +52,18 @@ class IncomingFile:
         return hashlib.sha256(self.data).hexdigest()
 
     @property
+    def title(self) -> str:
+        """What a set made from it is called, unless somebody says otherwise."""
+        return self.workspace.name if self.workspace else self.name.rpartition(".")[0] or self.name
+
+    @property
+    def message(self) -> str:
+        """The message of a version made from it, unless somebody writes another one."""
+        if self.workspace is not None:
+            return _("Import from %(workspace)s") % {"workspace": self.workspace.name}
+        return _("Import of %(file)s") % {"file": self.name}
+
+    @property
     def origin_note(self) -> str:
         """What a version made from it says about where it comes from."""
         where = f"{self.workspace.name}: {self.name}" if self.workspace else self.name

@@ -1,4 +1,4 @@
-"""What an import's page shows: the file beside the newest version of the chosen set."""
+"""The page of an import: the file beside the newest version of the chosen set. Used by its views."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

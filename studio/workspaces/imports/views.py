@@ -105,19 +105,18 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     except NoFile as problem:
         messages.error(request, str(problem))
         return redirect(workspace)
-    except FileChanged:
-        messages.warning(
-            request, _("The file changed since you looked, so nothing was adopted: this is what it says now.")
-        )
-        return redirect(look)
-    except NotWhole:
-        messages.warning(request, _("Not adopted as it is: look at what the file says first."))
-        return redirect(look)
     except Refused as refused:
         messages.error(request, _("Not adopted. %(why)s") % {"why": reason(refused)})
         return redirect(look)
-    except VersionConflict:
-        messages.warning(request, _("Somebody saved a version at the same moment: look again, then adopt."))
+    except (FileChanged, NotWhole, VersionConflict) as obstacle:
+        said = {
+            FileChanged: _(
+                "The file changed since you looked, so nothing was adopted: this is what it says now."
+            ),
+            NotWhole: _("Not adopted as it is: look at what the file says first."),
+            VersionConflict: _("Somebody saved a version at the same moment: look again, then adopt."),
+        }[type(obstacle)]
+        messages.warning(request, said)
         return redirect(look)
     except AlreadyKept as kept:
         said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
@@ -146,12 +145,12 @@ def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | No
         prompt_set = None
     try:
         proposal = propose(file, prompt_set, view["fill"] or "latest", owner=person_of(request))
-        page = ImportPage(proposal, _view(view))
+        page = ImportPage(proposal, View.of(view))
         if view["rows"] and proposal.latest and proposal.templates:
             return _rows(request, page, view)
         if request.method == "POST":
             return _confirmed(request, page)
-        return _page(request, page, _initial(page))
+        return _page(request, page, ImportForm(initial={"message": file.message, "name": file.title[:120]}))
     except JailError as error:
         raise _not_now(error) from error
 
@@ -175,9 +174,8 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
         return _page(request, page, form, status=409, moved="file")
     if clean["base"] != proposal.base:
         return _page(request, page, form, status=409, moved="set")
-    make = _into_editor if clean["into"] == "draft" else _into_version
     try:
-        return make(request, proposal, clean)
+        return _made(request, proposal, clean)
     except VersionConflict:
         # Between reading the set above and writing to it.
         raise RequestRefused(
@@ -192,27 +190,15 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
         return redirect(page.prompt_set or "prompt-list")
 
 
-def _into_version(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
-    version = import_as_version(
-        proposal,
-        base=clean["base"],
-        name=clean["name"],
-        message=clean["message"] or _message(proposal.file),
-        at=timezone.now(),
-    )
-    said = _("Imported as v%(number)d.") % {"number": version.number}
-    messages.success(request, said)
-    return redirect(version.prompt_set)
-
-
-def _into_editor(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
-    prompt_set, copy = import_into_editor(
-        proposal,
-        base=clean["base"],
-        name=clean["name"],
-        message=clean["message"] or _message(proposal.file),
-        at=timezone.now(),
-    )
+def _made(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
+    """A version or, where that was asked for, a draft."""
+    base, name, now = clean["base"], clean["name"], timezone.now()
+    message = clean["message"] or proposal.file.message
+    if clean["into"] != "draft":
+        version = import_as_version(proposal, base=base, name=name, message=message, at=now)
+        messages.success(request, _("Imported as v%(number)d.") % {"number": version.number})
+        return redirect(version.prompt_set)
+    prompt_set, copy = import_into_editor(proposal, base=base, name=name, message=message, at=now)
     if copy is not None:
         messages.info(
             request, _("You have an unsaved draft of this set: both texts are kept, choose between them.")
@@ -252,25 +238,6 @@ def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> H
     return render(request, "workspaces/imports/upload.html", context, status=status)
 
 
-def _initial(page: ImportPage) -> ImportForm:
-    file = page.file
-    name = file.workspace.name if file.workspace else file.name.rpartition(".")[0] or file.name
-    return ImportForm(initial={"message": _message(file), "name": name[:120]})
-
-
-def _message(file: IncomingFile) -> str:
-    if file.workspace is not None:
-        return _("Import from %(workspace)s") % {"workspace": file.workspace.name}
-    return _("Import of %(file)s") % {"file": file.name}
-
-
-def _view(clean: dict[str, Any]) -> View:
-    opened: dict[Any, list[range]] = {}
-    for stretch in clean["open"]:
-        opened.setdefault(stretch.kind, []).append(stretch.rows)
-    return View(unfold=clean["all"], opened=opened)
-
-
 def _workspace(slug: str) -> Workspace:
     workspace: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return workspace
@@ -282,8 +249,7 @@ def _chosen(slug: str) -> PromptSet:
 
 
 def _not_now(error: JailError) -> RequestRefused:
-    status = status_of(error)
-    return RequestRefused(status, reason(error))
+    return RequestRefused(status_of(error), reason(error))
 
 
 def _back_or(request: HttpRequest, otherwise: str) -> str:

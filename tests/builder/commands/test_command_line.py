@@ -108,6 +108,43 @@ def test_init_refuses_to_overwrite_without_force(run: Run, workspace: Path) -> N
     assert "# ユーザから指定されたタスク" in path.read_text()
 
 
+@pytest.mark.parametrize(
+    ("release", "line"),
+    [
+        ("0.1.0a15", "# 現在のラウンド"),
+        ("0.1.0a18", "# 入力の読み方"),
+        ("0.1.0a19", "# 入力の読み方"),
+        ("mixseek", "# 入力の読み方"),
+    ],
+)
+def test_init_writes_the_templates_of_a_release(run: Run, tmp_path: Path, release: str, line: str) -> None:
+    assert run("init", tmp_path, "--release", release)[0] == 0
+    path = tmp_path / "configs" / "prompt_builder.toml"
+    assert line in path.read_text().splitlines()
+    assert run("check", path) == (0, "", "")
+
+
+@pytest.mark.parametrize("name", ["mixseek", "mixseek-0.1.0a19", "mixseek-0.1.0a18", "mixseek-0.1.0a15"])
+def test_render_neutralises_the_templates_tags_in_the_newest_format(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    run("init", tmp_path, "--release", "mixseek")
+    told = json.dumps({"user_query": "q", "submission": "a</submission>b"})
+    code, out, _ = run("render", "evaluator", "-w", tmp_path, "-c", "-", "--dialect", name, stdin=told)
+    newest = name in ("mixseek", "mixseek-0.1.0a19")
+    shown = "a&lt;/submission&gt;b" if newest else "a</submission>b"
+    assert code == 0 and f"<submission>\n{shown}\n</submission>" in out
+
+
+def test_formats_are_shown_as_a_table(run: Run) -> None:
+    code, out, _ = run("formats")
+    assert code == 0
+    assert out.splitlines()[0] == (
+        "|  | mixseek-0.1.0a19 | mixseek-0.1.0a18 | mixseek-0.1.0a15 | contract | english |"
+    )
+    assert "### あなたの提出内容:⏎{content}" in out
+
+
 # --- check -------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import tempfile
@@ -77,6 +78,13 @@ def test_the_mode_is_kept(file: Path, mode: int) -> None:
     file.chmod(mode)
     put(file)
     assert file.stat().st_mode & 0o7777 == mode
+
+
+@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID, stat.S_ISVTX])
+def test_setuid_setgid_and_sticky_are_dropped(file: Path, bit: int) -> None:
+    file.chmod(0o755 | bit)
+    put(file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o755
 
 
 def test_the_steps_are_told_in_their_order(file: Path) -> None:

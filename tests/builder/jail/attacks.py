@@ -1,12 +1,10 @@
 """Templates that the gate accepts and that take too much: each names the limits it may meet."""
 
+from tests.hanging import HANGS
+
 # Which limit comes first depends on how fast the machine is.
 GREEDY: dict[str, tuple[str, set[str]]] = {
-    "loops in loops": (
-        "{% for a in range(9999) %}{% for b in range(9999) %}{% for c in range(9999) %}{% endfor %}"
-        "{% endfor %}{% endfor %}",
-        {"time"},
-    ),
+    "slow loops": (HANGS, {"time"}),
     "a growing number": (
         "{% set ns = namespace(n=7) %}{% for i in range(60) %}{% set ns.n = ns.n * ns.n %}{% endfor %}x",
         {"time", "memory"},
@@ -19,9 +17,6 @@ GREEDY: dict[str, tuple[str, set[str]]] = {
         "{% set ns = namespace(l=[1]) %}{% for i in range(60) %}{% set ns.l = ns.l + ns.l %}{% endfor %}x",
         {"memory", "time"},
     ),
-    "a text times a number": ("{{ user_prompt * 999999 * 999 }}", {"memory", "time"}),
-    "a list of lists": ("{{ (range(99999) | list) * 99999 }}", {"memory", "time"}),
-    "padding": ("{% for i in range(9999) %}{{ 'a' | center(999999) }}{% endfor %}", {"output"}),
     "much output": (
         "{% for i in range(99999) %}{{ user_prompt }}{{ submission_history }}{% endfor %}",
         {"output"},

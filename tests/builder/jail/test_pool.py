@@ -27,10 +27,10 @@ from builder.template.defaults import DEFAULT_TEMPLATES
 from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK
 from builder.template.render import render
 from builder.template.variables import KINDS, sample_values
+from tests.hanging import HANGS
 
 Values = dict[str, str | int]
 LINES = "{% if round_number > 1 %}\n  {{ user_prompt }}\n{% endif %}\nend\n"
-HANGS = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
 EVERYTHING = """{%- set ns = namespace(n=0) -%}
 {% macro item(a, b=2) %}- {{ a }}{{ b }}{{ caller() }}{% endmacro %}
 {% for line in submission_history.splitlines() %}{{ loop.index }}{{ line | trim | upper }}

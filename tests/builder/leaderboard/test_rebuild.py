@@ -1,18 +1,18 @@
 """A stored round, rebuilt and rendered again, is to the byte what was delivered."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from builder.errors import MissingColumn, TaskUnknown, UnknownRound
 from builder.leaderboard import AggregationStore
-from builder.leaderboard.rebuild import StoredRound, rank, rebuild, recover_task
+from builder.leaderboard.rebuild import Renderer, StoredRound, rank, rebuild, recover_task, team_values
 from builder.leaderboard.records import DeliveredPrompt
 from builder.leaderboard.rows import BoardRow, offset_of
-from builder.template.dialect import MIXSEEK
-from builder.template.formatters import Values, variables
+from builder.template.dialect import MIXSEEK, RELEASES, Dialect
 from builder.template.models import context_json, read_context
 from builder.template.render import render
 from tests.builder.leaderboard.conftest import CLOCKLESS, RUNS, Played
@@ -22,8 +22,8 @@ Open = Callable[..., AggregationStore]
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
-def _rendered(template: str, values: Mapping[str, str | int]) -> str:
-    return render("team", template, dict(values), MIXSEEK)
+def _renderer(template: str) -> Renderer:
+    return lambda rebuilt, dialect: render("team", template, team_values(rebuilt, dialect, template), dialect)
 
 
 @pytest.mark.slow
@@ -43,8 +43,9 @@ def test_every_stored_round_renders_to_what_was_delivered(played: Played, open_s
             delivered = store.delivered(execution_id, record.team_id, record.round_number)
             # By way of JSON, as a context goes from one command to the next.
             context = read_context("team", context_json(rebuilt.context))
-            values = variables("team", context, None, rebuilt.delivered_at, MIXSEEK)
-            assert _rendered(run.templates["team"], values) == delivered.text
+            assert (
+                _renderer(run.templates["team"])(replace(rebuilt, context=context), MIXSEEK) == delivered.text
+            )
             ways[rebuilt.cutoff] += 1
     assert ways["confirmed"] > 10
     assert ways["neighbour"] > 0, "the simulation must contain rows committed between clock and look"
@@ -150,9 +151,7 @@ def test_the_task_is_read_out_of_the_prompt_when_the_template_is_known(
 ) -> None:
     template = RUNS[4].templates["team"]
     for number in (1, 2):
-        rebuilt = kept.rebuild(
-            original.ids[4], "team-001", number, renderer=lambda values: _rendered(template, values)
-        )
+        rebuilt = kept.rebuild(original.ids[4], "team-001", number, renderer=_renderer(template))
         assert rebuilt.context.user_prompt == RUNS[4].task
 
 
@@ -160,9 +159,7 @@ def test_another_template_gives_no_task_rather_than_a_wrong_one(
     original: Played, kept: AggregationStore
 ) -> None:
     with pytest.raises(TaskUnknown):
-        kept.rebuild(
-            original.ids[4], "team-001", 1, renderer=lambda values: _rendered(CLOCKLESS["team"], values)
-        )
+        kept.rebuild(original.ids[4], "team-001", 1, renderer=_renderer(CLOCKLESS["team"]))
 
 
 @pytest.mark.parametrize(
@@ -176,13 +173,19 @@ def test_another_template_gives_no_task_rather_than_a_wrong_one(
 )
 def test_the_task_is_believed_only_if_it_renders_to_the_stored_text(template: str, found: bool) -> None:
     task = "Write a haiku.\nTwice."
-
-    def renderer(values: Values) -> str:
-        return _rendered(template, values)
-
-    text = renderer({"user_prompt": task})
+    text = render("team", template, {"user_prompt": task}, MIXSEEK)
     stored = StoredRound("e", "t", "T", 1, (), (), timedelta(0), DeliveredPrompt(text, NOON, 0))
-    assert recover_task(stored, renderer) == (task if found else None)
+    assert recover_task(stored, _renderer(template)) == (task if found else None)
+
+
+@pytest.mark.parametrize("task", ["Explain <submission>.", "Explain &lt;b&gt;.", "Explain <b>."])
+@pytest.mark.parametrize("dialect", RELEASES, ids=lambda dialect: dialect.name)
+def test_the_task_is_read_as_it_was_before_tags_were_neutralised(task: str, dialect: Dialect) -> None:
+    template = "Task: {{ user_prompt }}!"
+    empty = StoredRound("e", "t", "T", 1, (), (), timedelta(0), DeliveredPrompt("", NOON, 0))
+    text = _renderer(template)(rebuild(empty, "team", task), dialect)
+    stored = replace(empty, delivered=DeliveredPrompt(text, NOON, 0))
+    assert recover_task(stored, _renderer(template)) == task
 
 
 # --- which rows were seen ----------------------------------------------------------------------

@@ -136,7 +136,7 @@ def test_coroutines_answer_like_the_plain_methods(original: Played, kept: Aggreg
         ]
 
     assert asyncio.run(ask()) == [
-        store.ranking(execution),
+        [entry.model_dump() for entry in store.ranking(execution)],
         store.top(execution, 2),
         store.rank_of(execution, "team-003"),
         store.submissions(execution, "team-001", 2),

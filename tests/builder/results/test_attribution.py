@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from builder.errors import PromptNotStored
 from builder.jail import JailPool
 from builder.leaderboard import AggregationStore, StoredRound
-from builder.results.attribution import Attribution, Candidate, attribute, decide, nearest
-from builder.simulation import Run, simulate
-from builder.template.dialect import MIXSEEK
+from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
+from builder.simulation import TEAMS, Run, Team, simulate
+from builder.template.dialect import MIXSEEK, RELEASES, Dialect
 from builder.template.landmarks import landmarks
 
 BEGUN = datetime(2026, 4, 1, 9, tzinfo=UTC)
@@ -162,3 +163,94 @@ def test_without_candidates_nothing_is_recognised(played: Played, jail: JailPool
 def delivered(stored: StoredRound) -> str:
     assert stored.delivered
     return stored.delivered.text
+
+
+# --- releases ----------------------------------------------------------------------------
+
+TAGGED = """<task>
+{{ user_prompt }}
+</task>
+<rounds>
+{{ submission_history }}
+</rounds>
+{{ ranking_table }} {{ current_datetime }}
+"""
+OTHER_TAGS = TAGGED.replace("task>", "work>")
+TEAMS_WITH_TAGS = (Team("t1", "A</task>"), Team("t2", "B"))
+
+
+class Upgraded:
+    """One workspace, one run of each release after the other, each with a workflow among its teams."""
+
+    def __init__(self, folder: Path, task: str) -> None:
+        teams = (*TEAMS_WITH_TAGS, Team("flow", "Flow", works="as-workflow"))
+        teams = (*teams, Team("code", "Code", works="as-functions"))
+        self.runs = [
+            Run(
+                task,
+                BEGUN + timedelta(days=day),
+                teams=teams,
+                rounds=2,
+                templates={"team": TAGGED, "evaluator": "-", "judgment": "-"},
+                dialect=dialect,
+            )
+            for day, dialect in enumerate(reversed(RELEASES))
+        ]
+        self.ids = simulate(folder, self.runs, seed=1)
+        self.store = AggregationStore(folder, dialect=MIXSEEK, cache_folder=folder / "copies")
+
+
+@pytest.mark.parametrize("task", ["Write it.", "Explain <task>, &lt;task&gt; and </submission>."])
+def test_runs_of_each_release_in_one_workspace_are_traced_to_the_template_and_the_release(
+    tmp_path: Path, jail: JailPool, task: str
+) -> None:
+    made = Upgraded(tmp_path, task)
+    texts = [
+        TAGGED,
+        OTHER_TAGS,
+        TAGGED.replace("task>", "Task>"),
+        TAGGED.replace("{{ current", " {{ current"),
+    ]
+    candidates = [Candidate(text, landmarks(text, MIXSEEK)) for text in texts]
+    with made.store as store:
+        for run, execution_id in zip(made.runs, made.ids, strict=True):
+            delivered = store.delivered_rounds(execution_id)
+            for known in (delivered.task, None):
+                rounds = attribute(delivered.rounds, known, candidates, jail)
+                assert {each.stored.team_id for each in rounds} == {"t1", "t2", "flow"}
+                assert {each.matches for each in rounds} == {frozenset({0})}
+                shown = formats_of(rounds)
+                # The names of teams alone tell: with a ranking, every second round shows one.
+                assert shown == (run.dialect,)
+
+
+def test_a_first_round_without_tags_may_come_from_any_release(tmp_path: Path, jail: JailPool) -> None:
+    run = Run("Write.", BEGUN, teams=TEAMS[:1], rounds=1, templates={"team": TAGGED}, dialect=RELEASES[1])
+    (execution_id,) = simulate(tmp_path, [run])
+    with AggregationStore(tmp_path, dialect=MIXSEEK, cache_folder=tmp_path / "copies") as store:
+        delivered = store.delivered_rounds(execution_id)
+    mark = landmarks(TAGGED, MIXSEEK)
+    assert formats_of(attribute(delivered.rounds, "Write.", [Candidate(TAGGED, mark)], jail)) == RELEASES
+
+
+@pytest.mark.parametrize("dialect", RELEASES, ids=lambda dialect: dialect.name)
+def test_a_prompt_that_no_template_explains_shows_its_release_all_the_same(
+    tmp_path: Path, jail: JailPool, dialect: Dialect
+) -> None:
+    run = Run("Write.", BEGUN, teams=TEAMS[:1], rounds=2, templates={"team": TAGGED}, dialect=dialect)
+    (execution_id,) = simulate(tmp_path, [run])
+    with AggregationStore(tmp_path, dialect=MIXSEEK, cache_folder=tmp_path / "copies") as store:
+        delivered = store.delivered_rounds(execution_id)
+    shown = formats_of(attribute(delivered.rounds, delivered.task, [], jail))
+    assert dialect in shown and (len(shown) == 1) == (dialect is RELEASES[-1])
+
+
+def test_the_prompt_of_a_workflow_is_read_out_of_its_json(tmp_path: Path) -> None:
+    made = Upgraded(tmp_path, "Write.")
+    with made.store as store:
+        flow = store.delivered(made.ids[0], "flow", 1)
+        assert flow.text.startswith("<task>\nWrite.\n</task>\n")
+        assert flow.previous_steps is not None and set(flow.previous_steps) == {"gather"}
+        assert store.delivered(made.ids[0], "t1", 1).previous_steps is None
+        with pytest.raises(PromptNotStored, match="a workflow of functions alone"):
+            store.delivered(made.ids[0], "code", 1)

@@ -79,7 +79,7 @@ Available tools:
 
 When you need to use a skill, use the `read` tool to load the SKILL.md at the listed location.
 
-# Self-Update
+# Clawdbot Self-Update
 
 Only when the user asks for it:
 - `config.apply` checks a new configuration, writes it and restarts.

@@ -34,7 +34,10 @@ def test_a_sound_workspace_gives_no_diagnostic(workspace: Path) -> None:
     assert [(use.name, use.status) for use in built.skills] == [("calendar", "listed"), ("gmail", "listed")]
     assert f"Working directory: {workspace}\n" in built.text
     assert f"<location>{workspace}/skills/gmail/SKILL.md</location>" in built.text
-    assert "- Host: vm\n- OS: Linux 6.1\n- Python: 3.11.7\n- Thinking: off" in built.text
+    assert (
+        f"- Host: vm\n- OS: Linux 6.1\n- Python: 3.11.7\n- Workspace: {workspace}\n- Thinking: off"
+        in built.text
+    )
 
 
 def test_each_odd_bootstrap_file_is_told_and_the_prompt_is_built(workspace: Path) -> None:
@@ -109,7 +112,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
             ("warning", "skills/mute/SKILL.md", "system-skill-no-description"),
             ("warning", "skills/new\nline", "system-skill-odd-folder"),
             ("warning", "skills/open/SKILL.md", "system-skill-not-closed"),
-            ("warning", "skills/plain/SKILL.md", "system-skill-no-front-matter"),
+            ("hint", "skills/plain/SKILL.md", "system-skill-no-front-matter"),
             ("warning", "skills/twin/SKILL.md", "system-skill-twice"),
             ("warning", "skills/\ufffd", "system-skill-odd-folder"),
         ],
@@ -121,6 +124,7 @@ def test_each_odd_skill_is_told_and_the_others_are_listed(workspace: Path) -> No
         "folder-name",
         "gmail",
         "huge",
+        "plain",
         "wordy",
         "家族　👩‍👧",
     ]
@@ -200,7 +204,7 @@ def test_facts_of_the_machine_can_be_said_or_kept_back(workspace: Path) -> None:
     (workspace / ".git").mkdir()
     text = build(workspace, runtime={"host": "", "os": "Debian", "model": "gpt-4o"}).section("runtime").text
     assert text == (
-        f"# Runtime\n\nRuntime:\n- OS: Debian\n- Python: 3.11.7\n- Model: gpt-4o\n"
+        f"# Runtime\n\nRuntime:\n- OS: Debian\n- Python: 3.11.7\n- Workspace: {workspace}\n- Model: gpt-4o\n"
         f"- Repo root: {workspace}\n- Thinking: off"
     )
     assert "repo" not in build(workspace, runtime={"repo_root": ""}).text.lower()

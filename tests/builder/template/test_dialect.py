@@ -4,7 +4,18 @@ from dataclasses import FrozenInstanceError, asdict
 
 import pytest
 
-from builder.template.dialect import CONTRACT, DIALECTS, ENGLISH, MIXSEEK, Dialect
+from builder.template.dialect import (
+    CONTRACT,
+    DIALECTS,
+    ENGLISH,
+    MIXSEEK,
+    MIXSEEK_A15,
+    MIXSEEK_A18,
+    MIXSEEK_A19,
+    Dialect,
+    dialect_named,
+)
+from builder.template.dialect_table import differences
 from builder.template.formatters import (
     format_ranking_table,
     format_submission_history,
@@ -25,8 +36,14 @@ RANKING = [
 ]
 
 
-def test_a_dialect_is_found_by_its_name() -> None:
-    assert {"contract": CONTRACT, "mixseek": MIXSEEK, "english": ENGLISH} == DIALECTS
+def test_a_format_is_found_by_its_name_and_the_newest_release_comes_first() -> None:
+    assert list(DIALECTS) == [
+        *("mixseek-0.1.0a19", "mixseek-0.1.0a18", "mixseek-0.1.0a15"),
+        *("contract", "english"),
+    ]
+    assert all(dialect_named(name) is dialect for name, dialect in DIALECTS.items())
+    assert dialect_named("mixseek") is MIXSEEK is MIXSEEK_A19
+    assert dialect_named("mixseek-0.1.0a99") is None
 
 
 def test_the_contract_trims_and_mixseek_does_not() -> None:
@@ -50,11 +67,31 @@ def test_only_the_words_of_english_differ_from_the_contract() -> None:
     assert all(text.replace("🏆", "").isascii() for text in english["sentences"].values())
 
 
-def test_mixseek_writes_a_round_with_headings() -> None:
-    assert format_submission_history([STATE], MIXSEEK) == (
-        "## ラウンド 1\n### スコア: 75.50/100\n### スコア詳細:\n{\n"
-        '  "accuracy": 80.0\n}\n### あなたの提出内容:\n初回の分析結果'
+@pytest.mark.parametrize(
+    ("dialect", "end"),
+    [
+        (MIXSEEK_A15, "### あなたの提出内容:\n初回の分析結果"),
+        (MIXSEEK_A18, "<submission>\n初回の分析結果\n</submission>"),
+        (MIXSEEK_A19, "<submission>\n初回の分析結果\n</submission>"),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
+)
+def test_mixseek_writes_a_round_with_headings(dialect: Dialect, end: str) -> None:
+    assert format_submission_history([STATE], dialect) == (
+        f'## ラウンド 1\n### スコア: 75.50/100\n### スコア詳細:\n{{\n  "accuracy": 80.0\n}}\n{end}'
     )
+
+
+def test_the_table_has_a_row_for_all_that_differs() -> None:
+    rows = {row.title.en: dict(zip(DIALECTS, row.cells, strict=True)) for row in differences()}
+    submission = rows["Submission of a round"]
+    assert submission["mixseek-0.1.0a15"].en == "### あなたの提出内容:\n{content}"
+    assert submission["mixseek-0.1.0a18"] == submission["mixseek-0.1.0a19"]
+    tags = rows["Tags in values"]
+    assert tags["mixseek-0.1.0a18"].en == "stay as they are" != tags["mixseek-0.1.0a19"].en
+    for name, dialect in DIALECTS.items():
+        others = {key: row for key, row in DIALECTS.items() if key != name and row != dialect}
+        assert all(any(row[name] != row[key] for row in rows.values()) for key in others)
 
 
 def test_english_writes_a_round_in_english() -> None:

@@ -104,7 +104,8 @@ def test_a_score_has_two_decimals_whatever_its_size(score: float, shown: str) ->
 
 @given(st.text(st.characters(exclude_categories=["Cs"])), st.sampled_from(list(DIALECTS.values())))
 def test_any_submission_is_shown_as_it_is(content: str, dialect: Dialect) -> None:
-    assert format_submission_history([state(submission_content=content)], dialect).endswith(content)
+    ending = dialect.sentences.submission.partition("{content}")[2]
+    assert format_submission_history([state(submission_content=content)], dialect).endswith(content + ending)
 
 
 @pytest.mark.parametrize("text", ["{score}", "{0}", "{x.__class__}", "{", "}}", "%s", "{{ user_prompt }}"])
@@ -279,8 +280,13 @@ def test_any_zone_name_is_either_known_or_refused(name: str) -> None:
 @pytest.mark.parametrize("kind", ["team", "judgment"])
 @pytest.mark.parametrize("number", [1, 2])
 def test_every_variable_of_a_template_has_a_value(kind: PromptKind, number: int, dialect: Dialect) -> None:
-    values = variables(kind, context(round_number=number), RANKING, NOW, dialect)
+    values = variables(kind, context(round_number=number), RANKING, NOW, dialect, "")
     assert values.keys() == names(kind)
+
+
+def test_the_values_of_the_newest_release_are_made_for_a_template() -> None:
+    with pytest.raises(TypeError, match="depend on the template"):
+        variables("team", context(), RANKING, NOW, MIXSEEK)
 
 
 def test_a_later_round_has_history_ranking_and_place() -> None:
@@ -307,7 +313,7 @@ def test_the_judgment_of_a_first_round_sees_the_round_just_played() -> None:
 
 
 def test_mixseek_shows_the_history_of_a_first_round_but_no_ranking() -> None:
-    values = variables("team", context(round_number=1), RANKING, NOW, MIXSEEK)
+    values = variables("team", context(round_number=1), RANKING, NOW, MIXSEEK, "")
     assert values["submission_history"] == format_submission_history([state()], MIXSEEK)
     assert values["ranking_table"] == "まだランキング情報がありません。"
     assert values["team_position_message"] == "まだあなたのチームの順位はありません。"
@@ -325,7 +331,7 @@ def test_mixseek_shows_the_history_of_a_first_round_but_no_ranking() -> None:
 def test_no_store_and_an_empty_ranking_are_told_apart(
     ranking: list[RankingEntry] | None, dialect: Dialect, table: str, place: str
 ) -> None:
-    values = variables("team", context(), ranking, NOW, dialect)
+    values = variables("team", context(), ranking, NOW, dialect, "")
     assert (values["ranking_table"], values["team_position_message"]) == (table, place)
 
 

@@ -15,13 +15,14 @@ import studio.compare.rendered
 from builder.jail import JailPool, Limits
 from studio.models import Draft, PromptSet, SampleContext
 from studio.prompts.texts import Templates
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import TEAM, TEXTS, make_context, make_set, sent
 from tests.studio.jail import UseJail
 
 COMPARE = "/prompts/set/compare/"
 LATE = "# Task\n{{ user_prompt }}\nRound {{ round_number }}{% if round_number > 2 %}, the last{% endif %}\n"
-SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
+SLOW = HANGS + "\n"
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from builder.template.dialect import MIXSEEK
 from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
 from studio.models import Draft, Label, PromptSet, SampleContext
 from studio.shell.sized_cache import SizedCache
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import TEAM, TEXTS, make_context, make_set, sent
 from tests.studio.jail import UseJail
@@ -32,7 +33,7 @@ from tests.studio.markup import tight
 MATRIX = "/prompts/set/matrix/"
 LATE = TEAM.rstrip("\n") + "{% if round_number > 2 %}, the last one\nnew line{% endif %}\n"
 FAILS_LATE = TEAM.rstrip("\n") + "{% if round_number > 1 %}{{ 1 // 0 }}{% endif %}\n"
-SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
+SLOW = HANGS + "\n"
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from builder.jail import JailPool
-from builder.template.defaults import DEFAULT_TEMPLATES
+from builder.template.defaults import default_templates
+from builder.template.dialect import MIXSEEK
 from studio.models import Draft, Label, PromptSet, PromptVersion, SampleContext, Tag
 from studio.prompts import views as prompts
 from studio.prompts.models import Origin
@@ -28,12 +29,17 @@ def form(**more: str) -> dict[str, str]:
 def test_a_set_made_from_the_defaults_has_them_as_its_first_version(signed_in: Client) -> None:
     answer = signed_in.post(NEW, form(tags="調査、 日本語 ,調査"))
     made = PromptSet.objects.get()
-    assert (made.slug, made.name, made.dialect, made.revision) == ("調査チーム", "調査チーム", "mixseek", 1)
+    assert (made.slug, made.name, made.dialect, made.revision) == (
+        "調査チーム",
+        "調査チーム",
+        "mixseek-0.1.0a19",
+        1,
+    )
     assert answer["Location"] == "/prompts/%E8%AA%BF%E6%9F%BB%E3%83%81%E3%83%BC%E3%83%A0/edit/"
     assert {tag.name for tag in made.tags.all()} == {"調査", "日本語"}
     version = PromptVersion.objects.get()
-    assert version.templates.by_kind == dict(DEFAULT_TEMPLATES)
-    assert (version.message, version.author.username) == ("MixSeek's default templates", "yuki")
+    assert version.templates.by_kind == dict(default_templates(MIXSEEK))
+    assert (version.message, version.author.username) == ("Default templates of MixSeek 0.1.0a19", "yuki")
 
 
 def test_an_empty_set_has_no_version_and_opens_in_the_editor_empty(signed_in: Client) -> None:

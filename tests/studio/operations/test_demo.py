@@ -113,7 +113,7 @@ def test_every_version_is_free_of_errors_and_renders_in_every_sample(demo: Path)
                 told = sample.round_context
                 evaluated = EvaluatorPromptContext(user_query=told.user_prompt, submission=sample.submission)
                 context = evaluated if kind == "evaluator" else told
-                values = variables(kind, context, told.ranking, NOW, MIXSEEK)
+                values = variables(kind, context, told.ranking, NOW, MIXSEEK, text)
                 assert told.user_prompt in render(kind, text, values, MIXSEEK)
 
 

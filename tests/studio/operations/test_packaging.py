@@ -10,9 +10,13 @@ import tomllib
 import urllib.request
 import venv
 import zipfile
+from importlib.metadata import PathDistribution, distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+
+from builder import __version__
 
 ROOT = Path(__file__).resolve().parents[3]
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt")
@@ -44,6 +48,7 @@ def test_every_dependency_is_pinned() -> None:
     groups = project["dependency-groups"]
     for requirements, names in (
         ("requirements.txt", project["project"]["dependencies"] + project["build-system"]["requires"]),
+        ("requirements.txt", project["project"]["optional-dependencies"]["web"]),
         ("requirements-dev.txt", groups["dev"]),
     ):
         wanted = {re.match(r"[\w.-]+", name)[0].lower() for name in names}  # type: ignore[index]
@@ -75,11 +80,78 @@ def test_no_committed_file_names_a_registry() -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
-@pytest.mark.slow
-def test_installed_wheel_carries_everything_and_answers(tmp_path: Path) -> None:
-    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(tmp_path), str(ROOT)]
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with wheel and sdist."""
+    folder = tmp_path_factory.mktemp("built")
+    build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(folder), str(ROOT)]
     subprocess.run(build, check=True, capture_output=True)
-    (wheel,), (sdist,) = tmp_path.glob("*.whl"), tmp_path.glob("*.tar.gz")
+    return folder
+
+
+def install(built: Path, place: Path) -> Path:
+    """The wheel in a virtual environment without any other package; its folder of packages."""
+    venv.create(place, symlinks=True)
+    site = next((place / "lib").glob("python*/site-packages"))
+    with zipfile.ZipFile(next(built.glob("*.whl"))) as archive:
+        archive.extractall(site)
+    return site
+
+
+def run(place: Path, code: str, *arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+    command = [str(place / "bin" / "python"), *code.split(), *arguments]
+    environment = {"HOME": str(place), "PATH": os.environ["PATH"]}
+    return subprocess.run(
+        command, cwd=place, env=environment, input=given, capture_output=True, text=True, timeout=60
+    )
+
+
+PROMPT_STUDIO = (
+    "import sys; sys.argv = ['prompt-studio', *sys.argv[1:]]; "
+    "from studio.operations.start import main; main()"
+)
+
+
+@pytest.mark.slow
+def test_wheel_alone_is_the_builder_without_django(built: Path, tmp_path: Path) -> None:
+    site = install(built, tmp_path)
+    # What pip would install: the wheel's requirements and theirs, none of an extra.
+    waiting, installed = ["prompt-studio"], set()
+    metadata = next(site.glob("*.dist-info"))
+    while waiting:
+        name = waiting.pop()
+        if (name := re.sub(r"[-_.]+", "-", name).lower()) in installed:
+            continue
+        installed.add(name)
+        found = PathDistribution(metadata) if name == "prompt-studio" else distribution(name)
+        for wanted in map(Requirement, found.requires or []):
+            if wanted.marker is None or wanted.marker.evaluate({"extra": ""}):
+                waiting.append(wanted.name)
+        if name != "prompt-studio":
+            for top in {file.parts[0] for file in found.files or [] if file.parts[0] != ".."}:
+                (site / top).symlink_to(found.locate_file(top).resolve())  # type: ignore[union-attr]
+    assert {"jinja2", "duckdb", "pydantic-settings"} <= installed
+    assert not {"django", "django-htmx", "whitenoise", "waitress", "markdown-it-py", "psycopg"} & installed
+
+    assert run(tmp_path, "-m builder --version").stdout == f"prompt-studio {__version__}\n"
+    (tmp_path / "ws").mkdir()
+    assert run(tmp_path, "-m builder init ws").returncode == 0
+    context = '{"user_query": "q", "submission": "the answer"}'
+    done = run(tmp_path, "-m builder render evaluator -w ws -c -", given=context)
+    assert "the answer" in done.stdout, done.stderr
+    for arguments in (["check", "ws"], ["leaderboard", "ws"], ["system", "ws"]):
+        done = run(tmp_path, "-m builder", *arguments)
+        assert "ModuleNotFoundError" not in done.stderr
+    assert run(tmp_path, "-c", PROMPT_STUDIO, "check", "ws").returncode == 0
+    for arguments in ([], ["studio"], ["link"], ["--port", "0"]):
+        done = run(tmp_path, "-c", PROMPT_STUDIO, *arguments)
+        assert done.returncode == 1
+        assert done.stderr.endswith("pip install 'prompt-studio[web]'\n"), done.stderr
+
+
+@pytest.mark.slow
+def test_installed_wheel_carries_everything_and_answers(built: Path, tmp_path: Path) -> None:
+    (wheel,), (sdist,) = built.glob("*.whl"), built.glob("*.tar.gz")
 
     with zipfile.ZipFile(wheel) as archive:
         shipped = set(archive.namelist())
@@ -89,6 +161,8 @@ def test_installed_wheel_carries_everything_and_answers(tmp_path: Path) -> None:
         "studio/static/studio.css",
         "studio/locale/ja/LC_MESSAGES/django.mo",
         "builder/__main__.py",
+        "builder/README.md",
+        "builder/py.typed",
     } <= shipped
     assert (
         not {name.split("/")[0] for name in shipped}
@@ -104,19 +178,12 @@ def test_installed_wheel_carries_everything_and_answers(tmp_path: Path) -> None:
     } <= sources
     assert not any("node_modules" in name or name.startswith(("data/", ".venv")) for name in sources)
 
-    venv.create(tmp_path / "venv", symlinks=True)
+    site = install(built, tmp_path / "venv")
     # The packages of this environment, without the checkout that is installed in it.
-    site = next((tmp_path / "venv" / "lib").glob("python*/site-packages"))
     (site / "packages.pth").write_text(str(Path(pytest.__file__).parents[1]))
-    with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(site)
-    code = (
-        "import sys; sys.argv = ['prompt-studio', *sys.argv[1:]]; "
-        "from studio.operations.start import main; main()"
-    )
     environment = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
     process = subprocess.Popen(
-        [tmp_path / "venv" / "bin" / "python", "-c", code, "--port", "0", "--no-browser"],
+        [tmp_path / "venv" / "bin" / "python", "-c", PROMPT_STUDIO, "--port", "0", "--no-browser"],
         cwd=tmp_path,
         env=environment,
         stdout=subprocess.PIPE,

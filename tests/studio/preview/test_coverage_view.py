@@ -10,6 +10,7 @@ import studio.preview.coverage
 import studio.results.suggestions.views
 from builder.jail import JailPool, Limits
 from studio.models import PromptSet, SampleContext
+from tests.hanging import HANGS
 from tests.studio.editing import make_context, make_set
 from tests.studio.jail import UseJail
 
@@ -61,7 +62,7 @@ def test_a_text_that_meets_a_limit_is_tried_once(
 ) -> None:
     with JailPool(size=1, spares=0, limits=Limits(time=0.3), batch_size=1) as own:
         use_jail(own)
-        slow = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}" + TEXT
+        slow = HANGS + TEXT
         assert ask(signed_in, slow) == {"kind": "team", "known": False, "unreached": []}
         assert own.stats().jobs == 1
 

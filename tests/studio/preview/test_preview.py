@@ -16,12 +16,13 @@ from builder.jail import JailPool, Limits
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
 from studio.preview.rendering import preview_topic
 from studio.prompts.texts import Templates
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, HTMX, PREVIEW, TEAM, fields, make_context, make_set
 from tests.studio.jail import UseJail
 from tests.studio.markup import tight
 
-SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
+SLOW = HANGS + "\n"
 
 
 @pytest.fixture
@@ -356,3 +357,15 @@ def test_the_saved_side_is_rendered_once_for_many_previews(
         for number in range(5):
             ask(signed_in, team=f"{TEAM}{number}\n")
         assert pool.stats().jobs == 6
+
+
+def test_a_text_that_met_a_limit_is_not_tried_again(
+    prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
+) -> None:
+    assert "Stopped at the time limit" in ask(signed_in, team=SLOW)
+    stops = own_jail.stats().stops
+    for _ in range(3):
+        # Of another person's or in another tab, it is the same text in the same context.
+        assert "Stopped at the time limit" in ask(signed_in, team=SLOW)
+    assert own_jail.stats().stops == stops
+    assert "Stopped" not in ask(signed_in, team="{{ user_prompt }}\n")

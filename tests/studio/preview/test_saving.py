@@ -11,12 +11,13 @@ import studio.preview.saving
 from builder.jail import JailPool, Limits
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.saving import shortcomings
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import DRAFT, EDIT, SAVE, TEAM, TEXTS, fields, make_context, make_set, sent
 from tests.studio.jail import UseJail
 from tests.studio.markup import tight
 
-SLOW = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}\n"
+SLOW = HANGS + "\n"
 
 
 @pytest.fixture

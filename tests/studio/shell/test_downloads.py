@@ -10,7 +10,7 @@ from django.http import StreamingHttpResponse
 from django.test import RequestFactory
 
 from studio.shell import downloads
-from studio.shell.downloads import Table, as_csv, as_json, download
+from studio.shell.downloads import Table, as_csv, as_json, attachment, download
 from studio.shell.refusal import RequestRefused
 
 COLUMNS = ("team_name", "score", "best", "at", "took", "note")
@@ -95,3 +95,22 @@ def test_times_are_utc_in_both_forms() -> None:
     row = [(datetime(2026, 4, 1, 9, tzinfo=UTC),)]
     assert "2026-04-01T09:00:00+00:00" in "".join(as_csv(("at",), row))
     assert "2026-04-01T09:00:00+00:00" in "".join(as_json(("at",), row))
+
+
+@pytest.mark.parametrize(
+    ("name", "safe"),
+    [
+        ("../../etc/passwd.csv", "etc-passwd.csv"),
+        ("C:\\Windows\\a.txt", "C-Windows-a.txt"),
+        ("team\u202etxt.exe.csv", "teamtxt.exe.csv"),
+        ("a\x00\r\nb\u2028\u200f\u2066.md", "ab.md"),
+        ("...", "download"),
+        (f"{'a' * 500}.json", f"{'a' * 120}.json"),
+    ],
+)
+def test_a_file_name_has_no_path_and_nothing_invisible(name: str, safe: str) -> None:
+    assert attachment(name) == f'attachment; filename="{safe}"'
+
+
+def test_a_japanese_file_name_stays() -> None:
+    assert "%E9%A0%86%E4%BD%8D-2.txt" in attachment("順位-2.txt")

@@ -39,7 +39,7 @@ def test_a_workspace_has_one_store_for_all_requests(played: Path, tmp_path: Path
     assert store_of(_workspace(tmp_path)) is not store
     assert store_of(_workspace(played, "contract")) is not store
     assert (store.dialect.name, store_of(_workspace(played, "contract")).dialect.name) == (
-        "mixseek",
+        "mixseek-0.1.0a19",
         "contract",
     )
     assert store.executions()

@@ -28,7 +28,7 @@ def test_folders_that_look_like_workspaces_are_found(root: Path) -> None:
     make(root / "teams" / "b", "mixseek.db")
     make(root / "c", "configs/orchestrator.toml")
     make(root / "not", "configs/other.toml", "notes.txt")
-    assert scan([]).found == (
+    assert scan([]).candidates == (
         Candidate(str(root / "a"), prompt_file=True, database=True),
         Candidate(str(root / "c"), prompt_file=False, database=False),
         Candidate(str(root / "teams" / "b"), prompt_file=False, database=True),
@@ -45,13 +45,13 @@ def test_registered_and_hidden_folders_links_and_the_depths_are_left_out(root: P
     (root / "link").symlink_to(root / "1" / "2" / "3b")
     (root / "linked" / "configs").mkdir(parents=True)
     (root / "linked" / "mixseek.db").symlink_to(root / "known" / "mixseek.db")
-    assert [each.path for each in scan([known]).found] == [str(root / "1" / "2" / "3b")]
+    assert [each.path for each in scan([known]).candidates] == [str(root / "1" / "2" / "3b")]
 
 
 def test_a_name_that_no_page_can_show_is_left_out_and_refused(root: Path, settings: Any) -> None:
     odd = make(root / os.fsdecode(b"\xff\xfe"), "mixseek.db")
     make(odd / "inner", "mixseek.db")
-    assert scan([]).found == ()
+    assert scan([]).candidates == ()
     settings.STUDIO_MIXSEEK_WORKSPACE = str(odd)
     offer = offered([])
     assert offer is not None and offer.refusal is not None and not offer.setting
@@ -62,7 +62,7 @@ def test_a_name_that_no_page_can_show_is_left_out_and_refused(root: Path, settin
 
 def test_a_root_may_be_a_workspace_itself(root: Path) -> None:
     make(root, "mixseek.db")
-    assert [each.path for each in scan([]).found] == [str(root)]
+    assert [each.path for each in scan([]).candidates] == [str(root)]
 
 
 def test_a_scan_is_bounded_and_says_so(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -274,7 +274,7 @@ def test_another_dialect_than_the_sets_is_said(
 ) -> None:
     register(tmp_path, label=research.labels.get(), dialect="contract")
     page = text_of(signed_in, "/workspaces/mine/")
-    assert "previews for this workspace use it; Research is edited in “mixseek”" in page
+    assert "previews for this workspace use it; Research is edited in “mixseek-0.1.0a19”" in page
 
 
 def test_a_database_that_lacks_tables_is_told(signed_in: Client, tmp_path: Path) -> None:

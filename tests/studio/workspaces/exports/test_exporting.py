@@ -24,6 +24,7 @@ from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.exports.undoing import CannotUndo, undo
 from studio.workspaces.exports.writing import STEPS, Order, confirm
 from studio.workspaces.state import states_of
+from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context
 from tests.studio.workspaces.exports.confirming import (
@@ -178,7 +179,7 @@ def test_an_invalid_version_cannot_be_exported(
 def test_a_version_that_meets_a_limit_cannot_be_exported(
     workspace: Workspace, research: PromptSet, person: User, own_jail: JailPool
 ) -> None:
-    endless = templates("{% for a in range(99999) %}{% for b in range(99999) %}{% endfor %}{% endfor %}")
+    endless = templates(HANGS)
     bad = research.save_version(endless, base=3, message="slow", author=person, at=NOW)
     with pytest.raises(Refused) as refused:
         export(bad, order(workspace), by=person)

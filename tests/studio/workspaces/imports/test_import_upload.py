@@ -112,7 +112,7 @@ def test_a_file_becomes_a_new_set_with_a_name(signed_in: Client, person: User) -
     )
     made = PromptVersion.objects.get()
     assert (made.prompt_set.name, made.number, made.templates) == ("調査", 1, EDITED)
-    assert (made.origin, made.prompt_set.dialect) == (Origin.IMPORTED, "mixseek")
+    assert (made.origin, made.prompt_set.dialect) == (Origin.IMPORTED, "mixseek-0.1.0a19")
 
 
 def test_equal_content_makes_no_version(signed_in: Client, prompt_set: PromptSet) -> None:

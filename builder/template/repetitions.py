@@ -1,0 +1,111 @@
+"""The repetitions of a template: how often its loops can run at most, whatever its variables hold.
+
+Used by the gate. MixSeek renders without limits, so a loop that no sample context reaches must be bounded by
+the text alone.
+"""
+
+import math
+from collections.abc import Iterable
+
+from jinja2 import nodes
+
+from builder.messages import message
+from builder.template.macros import Macros
+from builder.template.sizes import OF_A_VALUE, Sizes
+from builder.template.syntax import children, descendants
+
+MOST_REPETITIONS = 1_000_000
+
+RANGE_OPEN = message(
+    "gate-range-open",
+    "How many numbers this `range` gives depends on a value that may be of any size.",
+    "この `range` が作る数の個数は値によって決まり、上限がわかりません。",
+    fix_en="Loop over the value itself: `{% for line in user_prompt.splitlines() %}`; or write the most that"
+    " it may be: `range([…, 100]|min)`.",
+    fix_ja="`{% for line in user_prompt.splitlines() %}` のように値そのものを繰り返すか、"
+    "`range([…, 100]|min)` のように上限を書いてください。",
+)
+REPETITIONS = message(
+    "gate-repetitions",
+    "With the loops of this template something could be repeated {times} times; {most} are allowed.",
+    "このテンプレートのループでは、繰り返しが{times}回に達する可能性があります。上限は{most}回です。",
+    fix_en="Write shorter ranges, or do not put one loop into another. A loop over a value counts as {value}"
+    " times; with `[:20]` behind the value as 20.",
+    fix_ja="`range` を短くするか、ループの中にループを置かないでください。値のループは{value}回と数えます。"
+    "値の後に `[:20]` を付けると20回になります。",
+)
+
+_CHARACTERS = 100
+"""Of repeated text, so many cost as much as one turn of a loop."""
+_WIDENING = frozenset({"center", "indent"})
+_MOST_CALLS = 10_000
+
+
+class Repetitions:
+    """How often the loops of a template run in all; macros count where they are called."""
+
+    def __init__(self, sizes: Sizes, macros: Macros) -> None:
+        self._sizes = sizes
+        self._macros = macros
+        self._calls: dict[tuple[str, float], float] = {}
+        self.excess: tuple[int, float] | None = None
+        """The line of the first tag that has more than are allowed, and how many."""
+
+    def count(self, tree: nodes.Template) -> float:
+        try:
+            # In the order in which they are defined, so that no call goes deep.
+            for name in self._macros:
+                self._macro(name, 0)
+            total = self._all(tree.body, (), 0)
+        except RecursionError:
+            total = math.inf
+        if total > MOST_REPETITIONS:
+            loops = [node for node in descendants(tree) if isinstance(node, nodes.For | nodes.Call)]
+            self._exceed(loops[-1].lineno if loops else 1, total)
+        return total
+
+    def _exceed(self, lineno: int, total: float) -> float:
+        if total > MOST_REPETITIONS and self.excess is None:
+            self.excess = (lineno, total)
+        return total
+
+    def _all(self, some: Iterable[nodes.Node], around: tuple[nodes.For, ...], caller: float) -> float:
+        return sum(self._one(node, around, caller) for node in some)
+
+    def _one(self, node: nodes.Node, around: tuple[nodes.For, ...], caller: float) -> float:
+        match node:
+            case nodes.For():
+                times = self._sizes.times(node, around)
+                inside = self._all([*node.body, *([node.test] if node.test else [])], (*around, node), caller)
+                beside = self._all([node.iter, *node.else_], around, caller)
+                return self._exceed(node.lineno, times * max(1, inside) + beside)
+            case nodes.Macro():
+                return self._all(node.defaults, around, caller)
+            case nodes.CallBlock(call=nodes.Call(node=nodes.Name() as callee)):
+                block = self._all(node.body, around, caller)
+                given = self._all(node.call.args, around, caller)
+                return self._exceed(node.lineno, self._macro(callee.name, block) + given)
+            case nodes.Call(node=nodes.Name() as callee):
+                given = self._all([*node.args, *node.kwargs], around, caller)
+                called = caller if callee.name == "caller" else self._macro(callee.name, 0)
+                return self._exceed(callee.lineno, called + given)
+            case nodes.Mul():
+                long = self._sizes.repeated(node, OF_A_VALUE)
+                return self._text(long) + self._all(children(node), around, caller)
+            case nodes.Filter() if node.name in _WIDENING and node.args:
+                width = self._sizes.number(node.args[0])[1]
+                return self._text(width) + self._all(children(node), around, caller)
+        return self._all(children(node), around, caller)
+
+    def _text(self, characters: float) -> float:
+        return min(characters, OF_A_VALUE if math.isinf(characters) else characters) / _CHARACTERS
+
+    def _macro(self, name: str, caller: float) -> float:
+        """A call of a macro, of the longest where there are several; none calls itself."""
+        key = (name, caller)
+        if len(self._calls) > _MOST_CALLS:
+            return math.inf
+        if name in self._macros and key not in self._calls:
+            bodies = (self._all(macro.body, (), caller) for macro in self._macros[name])
+            self._calls[key] = 1 + max(bodies)
+        return self._calls.get(key, 0)

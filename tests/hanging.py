@@ -1,0 +1,7 @@
+"""A template that the check accepts and that takes too long: as many turns as loops may have, slow ones."""
+
+HANGS = (
+    "{% for a in range(1000) %}{% for b in range(999) %}"
+    "{% set c = (a ~ b)|title|wordwrap(9)|striptags|center(80)|wordcount %}"
+    "{% endfor %}{% endfor %}"
+)
