@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     from builder.errors import CopyUnderWay as CopyUnderWay
     from builder.errors import DatabaseDamaged as DatabaseDamaged
     from builder.errors import DatabaseMissing as DatabaseMissing
+    from builder.errors import DatabaseQuarantined as DatabaseQuarantined
+    from builder.errors import DatabaseRefused as DatabaseRefused
+    from builder.errors import DatabaseTooLarge as DatabaseTooLarge
     from builder.errors import DatabaseTooNew as DatabaseTooNew
     from builder.errors import DiffTooLarge as DiffTooLarge
     from builder.errors import LeaderboardError as LeaderboardError
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
     from builder.leaderboard import TeamRun as TeamRun
     from builder.leaderboard import TeamSummary as TeamSummary
     from builder.leaderboard.across import Across as Across
+    from builder.messages import Wording as Wording
     from builder.problems import Problem as Problem
     from builder.system.builder import SkillCost as SkillCost
     from builder.system.builder import SystemPromptBuilder as SystemPromptBuilder
@@ -160,6 +164,9 @@ if TYPE_CHECKING:
     from builder.template.shapes import RoundContextLike as RoundContextLike
     from builder.template.shapes import RoundStateLike as RoundStateLike
     from builder.template.shapes import SubmissionLike as SubmissionLike
+    from builder.template.variables import VARIABLES as VARIABLES
+    from builder.template.variables import PromptKind as PromptKind
+    from builder.template.variables import Variable as Variable
 
 _NAMES = {
     "builder.cache.tokens": "TokenCount",
@@ -176,7 +183,8 @@ _NAMES = {
     "builder.contract.user_prompt": "UserPromptBuilder",
     "builder.errors": (
         "BuilderError CacheFolderError CopyUnderWay DatabaseDamaged DatabaseMissing "
-        "DatabaseTooNew DiffTooLarge LeaderboardError MissingColumn MissingTable NotADatabase "
+        "DatabaseQuarantined DatabaseRefused DatabaseTooLarge DatabaseTooNew "
+        "DiffTooLarge LeaderboardError MissingColumn MissingTable NotADatabase "
         "PositionError PromptFileConflict PromptFileError PromptFileInvalid PromptFileMissing "
         "PromptFileRefused PromptFileUnwritable PromptNotStored TaskUnknown TemplateFailure "
         "TemplateSyntaxFailure TimezoneError TornCopy UndefinedFailure UnknownExecution "
@@ -191,6 +199,7 @@ _NAMES = {
         "TeamFailure TeamRun TeamSummary"
     ),
     "builder.leaderboard.across": "Across",
+    "builder.messages": "Wording",
     "builder.problems": "Problem",
     "builder.system.builder": "SkillCost SystemPromptBuilder build_system_prompt",
     "builder.system.built_prompt": "BuiltPrompt FileUse Reason Section SkillUse",
@@ -220,6 +229,7 @@ _NAMES = {
         "EvaluationLike EvaluatorContextLike LeaderboardEntryLike RankingEntryLike "
         "RoundContextLike RoundStateLike SubmissionLike"
     ),
+    "builder.template.variables": "VARIABLES PromptKind Variable",
 }
 _ROOMS = {name: room for room, names in _NAMES.items() for name in names.split()}
 __all__ = [*_ROOMS, "__version__"]

@@ -173,16 +173,28 @@ class DatabaseTooNew(LeaderboardError):
     """A newer DuckDB wrote the file."""
 
 
+class DatabaseTooLarge(LeaderboardError):
+    """The file is larger than what is copied."""
+
+
+class DatabaseRefused(LeaderboardError):
+    """The file defines something of its own that reading it would evaluate."""
+
+
+class DatabaseQuarantined(LeaderboardError):
+    """No reader survived this state of the file: it is not read again before it changes or somebody asks."""
+
+
 class DatabaseDamaged(LeaderboardError):
     """The file did not change while it was copied, and still the copy does not open."""
 
 
 class TornCopy(LeaderboardError):
-    """The file changed during every attempt to copy it, and there is no earlier copy to show."""
+    """The file changed during every attempt to copy it."""
 
 
 class CopyUnderWay(LeaderboardError):
-    """The first copy of the file is still being made; ``done`` of ``total`` bytes are there."""
+    """The copy that would answer is still being made; ``done`` of ``total`` bytes are there."""
 
     @property
     def done(self) -> int:

@@ -23,8 +23,13 @@ from builder.template.variables import PromptKind, field_name
 class UserPromptBuilder:
     """Builds the three prompts with a workspace's settings.
 
-    >>> builder = UserPromptBuilder(Path("workspace"), AggregationStore("workspace"))
+    A program that has MixSeek's own store open passes that; it is asked as it is, and nothing is copied:
+
+    >>> builder = UserPromptBuilder(Path("workspace"), store)
     >>> prompt = await builder.build_team_prompt(context)
+
+    Beside a run of another process, ``AggregationStore("workspace")`` reads a copy of the database that is
+    at least as new as the call. It waits for it, and raises a ``LeaderboardError`` where that takes too long.
 
     ``clock`` and ``environ`` are read from the machine where they are not given. Raises
     ``WorkspaceMissing`` (a ``FileNotFoundError``) and ``SettingsError`` (a pydantic ``ValidationError``).

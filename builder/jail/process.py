@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +48,20 @@ class Stopped(Exception):
 class WorkerProcess:
     """A process and the two pipes to it. One thread at a time asks it; ``kill`` is safe from any."""
 
-    def __init__(self, limits: Limits, nice: int = 0) -> None:
-        settings = {"memory": limits.memory, "input": limits.input, "nice": nice}
+    def __init__(
+        self,
+        limits: Limits,
+        nice: int = 0,
+        *,
+        program: Path = WORKER,
+        long: float = _LONG,
+        object_hook: Callable[[dict[str, Any]], Any] | None = None,
+        **more: str,
+    ) -> None:
+        settings = {"memory": limits.memory, "input": limits.input, "nice": nice, **more}
+        self._long, self._object_hook = long, object_hook
         self._popen = subprocess.Popen(
-            [sys.executable, "-I", str(WORKER), json.dumps(settings)],
+            [sys.executable, "-I", str(program), json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -105,13 +116,13 @@ class WorkerProcess:
 
     def receive(self, deadline: float) -> dict[str, Any]:
         """The next answer. Past the deadline the worker is killed and ``Stopped`` names the limit."""
-        look = time.monotonic() + _LONG
+        look = time.monotonic() + self._long
         while (answer := self._poll_frame()) is None:
             if self._readable.poll(_milliseconds(min(look, deadline))):
                 continue
             if time.monotonic() >= deadline:
                 raise self._killed("time")
-            look = deadline if self._demoted() else time.monotonic() + _LONG / 3
+            look = deadline if self._demoted() else time.monotonic() + self._long / 3
         self.jobs += 1
         self.cpu = answer["cpu"]
         self.retired = self.retired or "retire" in answer or self._resident() > self._full
@@ -133,7 +144,7 @@ class WorkerProcess:
         """Lower a long job's priority. Only root could raise it again, so it is the worker's last one."""
         try:
             # By CPU time, not the clock's: on a busy machine everything takes long.
-            if time.clock_gettime(_cpu_clock(self.pid)) - self.cpu > _LONG:
+            if time.clock_gettime(_cpu_clock(self.pid)) - self.cpu > self._long:
                 os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST)
                 self.retired = True
         except OSError:
@@ -151,7 +162,7 @@ class WorkerProcess:
                 if not data:
                     raise self._ended()
                 self._frames.feed(data)
-            answer = unpack(frame)
+            answer = unpack(frame, self._object_hook)
         except WireError as error:
             raise self._killed("crash", str(error)) from error
         if not isinstance(answer, dict):

@@ -6,6 +6,7 @@ Not pickle: what comes out of a worker is read as data, whatever happened inside
 import json
 import os
 import struct
+from collections.abc import Callable
 from typing import Any
 
 HEADER = struct.Struct(">I")
@@ -15,15 +16,19 @@ class WireError(Exception):
     """The other side sent what this one does not take."""
 
 
-def pack(value: Any) -> bytes:
-    """A frame ready to be written. Lone surrogates pass: the check inside reports them with their line."""
-    body = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+def pack(value: Any, default: Callable[[Any], Any] | None = None) -> bytes:
+    """A frame ready to be written. Lone surrogates pass: the check inside reports them with their line.
+
+    ``default`` says what to write for a value that JSON has not.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=default)
+    body = text.encode("utf-8", "surrogatepass")
     return HEADER.pack(len(body)) + body
 
 
-def unpack(body: bytes | bytearray) -> Any:
+def unpack(body: bytes | bytearray, object_hook: Callable[[dict[str, Any]], Any] | None = None) -> Any:
     try:
-        return json.loads(body.decode("utf-8", "surrogatepass"))
+        return json.loads(body.decode("utf-8", "surrogatepass"), object_hook=object_hook)
     except (ValueError, RecursionError) as error:
         raise WireError(str(error)) from error
 

@@ -1,13 +1,16 @@
 """The leaderboard that MixSeek leaves in DuckDB. The only user of duckdb; all SQL is here.
 
 A question goes from ``store`` to ``source``, which asks the current copy (``snapshot``). ``making`` makes a
-copy: ``copying`` copies the files into ``folder``, ``digest`` adds tables for the pages. ``reader`` opens it.
+copy: ``copying`` copies the files into ``folder``. ``reader`` asks the reader process (``process``), in which
+``worker`` opens the copy: a file may define what runs where it is opened. ``digest`` has the pages' tables.
 ``executions``, ``across`` and ``queries`` hold the queries, ``rows`` and ``records`` shape their rows,
 ``story`` and ``rebuild`` put a round together again.
 """
 
+from builder.leaderboard.copying import LARGEST
 from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.making import Retries
+from builder.leaderboard.process import stop_readers
 from builder.leaderboard.progress import Progress
 from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
 from builder.leaderboard.records import (
@@ -40,6 +43,7 @@ from builder.leaderboard.store import AggregationStore
 
 __all__ = [
     "DATABASE_NAME",
+    "LARGEST",
     "RUNNING_WITHIN",
     "Activity",
     "AggregationStore",
@@ -74,4 +78,5 @@ __all__ = [
     "TeamSummary",
     "database_path",
     "default_folder",
+    "stop_readers",
 ]

@@ -7,15 +7,14 @@ import os
 import stat
 import threading
 import time
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
-from builder.errors import DatabaseMissing, LeaderboardError
-from builder.leaderboard.sentences import ELSEWHERE, MISSING, NOT_A_FILE, UNREADABLE
+from builder.errors import CacheFolderError, DatabaseMissing, DatabaseTooLarge, LeaderboardError
+from builder.leaderboard.sentences import ELSEWHERE, MISSING, NO_SPACE, NOT_A_FILE, TOO_LARGE, UNREADABLE
 
 SIDECARS = (".wal", ".wal.checkpoint", ".wal.recovery")
 """Committed rows can stand in these alone. DuckDB 2 diverts commits to the second one while a checkpoint
@@ -25,8 +24,15 @@ _RACY_NS = 12_000_000
 """File times move in ticks of up to 10 ms: a write in the same tick as the one before leaves no trace in
 them. A file younger than this is waited for, or a torn copy could pass for a good one."""
 
+LARGEST = 4 * 1024**3
+"""Bytes of a database and its logs that are copied, unless somebody says otherwise."""
+KEPT_FREE = 512 * 1024**2
+"""Bytes of the disk that no copy takes."""
+
 _FICLONE = 0x40049409
 _CHUNK = 8 * 1024 * 1024
+_BLOCK = 512
+"""The unit of ``st_blocks``, on every file system."""
 
 
 class Stamp(NamedTuple):
@@ -38,36 +44,37 @@ class Stamp(NamedTuple):
 
 
 class Identity(NamedTuple):
-    """The state of a database: the file's and that of its write-ahead log, where there is one."""
+    """The state of a database: the file's and those of its logs, where there are any."""
 
     database: Stamp
-    wal: Stamp | None
+    logs: tuple[Stamp | None, ...]
+
+    @property
+    def youngest_ns(self) -> int:
+        """When any of the files was last written."""
+        return max(stamp.mtime_ns for stamp in (self.database, *self.logs) if stamp is not None)
 
 
 def identify(path: str) -> Identity:
-    """Two stats; cheap enough for every call."""
+    """Four stats; cheap enough for every call."""
     try:
         database = _stamp(os.stat(path))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise DatabaseMissing(MISSING, path=path) from error
     except OSError as error:
         raise LeaderboardError(UNREADABLE, path=path, reason=error.strerror or str(error)) from error
-    try:
-        return Identity(database, _stamp(os.stat(path + ".wal")))
-    except OSError:
-        return Identity(database, None)
+    return Identity(database, tuple(_stamp_of(path + suffix) for suffix in SIDECARS))
 
 
 def _stamp(status: os.stat_result) -> Stamp:
     return Stamp(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-@dataclass(frozen=True)
-class Copied:
-    """A copy whose original did not change while it was made."""
-
-    identity: Identity
-    has_log: bool
+def _stamp_of(path: str) -> Stamp | None:
+    try:
+        return _stamp(os.stat(path))
+    except OSError:
+        return None
 
 
 class Changed(Exception):
@@ -87,7 +94,6 @@ class Watch:
         self.elsewhere = False
         """Another process is at it, and is being waited for."""
         self._stop = threading.Event()
-        self._querying: duckdb.DuckDBPyConnection | None = None
 
     def begin(self, total: int) -> None:
         self.done, self.total, self.elsewhere = 0, total, False
@@ -110,79 +116,69 @@ class Watch:
         self._stop.wait(seconds)
         self.check()
 
-    def queries(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Which connection is at work, so that a long statement can be interrupted."""
-        self._querying = connection
-        self.check()
-
-    def rest(self) -> None:
-        self._querying = None
-
     def stop(self) -> None:
         self._stop.set()
-        connection = self._querying
-        if connection is not None:
-            # It may just have been closed.
-            with suppress(duckdb.Error):
-                connection.interrupt()
 
 
 Roots = tuple[str, ...] | None
 """Folders, as ``realpath`` gives them, below which a file must really lie; ``None``: it may lie anywhere."""
 
 
-def copy(
-    path: str,
-    target: Path,
-    *,
-    follow_symlinks: bool = True,
-    roots: Roots = None,
-    watch: Watch | None = None,
-) -> Copied:
-    """Copy the database and its logs, or raise ``Changed``; ``watch`` is told how far it is.
+@dataclass(frozen=True)
+class Terms:
+    """What may be copied."""
+
+    follow_symlinks: bool = True
+    roots: Roots = None
+    largest: int = LARGEST
+    kept_free: int = KEPT_FREE
+
+
+ANY = Terms()
+
+
+def copy(path: str, target: Path, terms: Terms = ANY, watch: Watch | None = None) -> Identity:
+    """Copy the database and its logs to ``target``, or raise ``Changed``; ``watch`` is told how far it is.
 
     The original is only ever read with plain system calls. DuckDB would lock it, and a run that
     starts while we hold that lock fails at once.
     """
     _wait_until_settled(path)
-    before = _stamps(path)
-    if before[""] is None:
-        raise DatabaseMissing(MISSING, path=path)
+    before = identify(path)
+    listed = zip(("", *SIDECARS), (before.database, *before.logs), strict=True)
+    stamps = {suffix: stamp for suffix, stamp in listed if stamp is not None}
     watch = watch or Watch()
-    watch.begin(sum(stamp.size for stamp in before.values() if stamp is not None))
-    for suffix, stamp in before.items():
-        if stamp is not None:
-            reading = _open(path + suffix, follow_symlinks)
-            try:
-                require_inside(_place(reading, path + suffix), path + suffix, roots)
-                _copy_file(reading, path + suffix, Path(f"{target}{suffix}"), stamp, watch)
-            finally:
-                _close(reading)
-    if _stamps(path) != before:
-        raise Changed
-    return Copied(Identity(before[""], before[".wal"]), any(before[suffix] for suffix in SIDECARS))
-
-
-def discard(target: Path) -> None:
-    """Remove an unfinished copy and everything beside it."""
-    for suffix in ("", *SIDECARS):
-        with suppress(OSError):
-            os.unlink(f"{target}{suffix}")
-
-
-def _stamps(path: str) -> dict[str, Stamp | None]:
-    stamps: dict[str, Stamp | None] = {}
-    for suffix in ("", *SIDECARS):
+    watch.begin(sum(stamp.size for stamp in stamps.values()))
+    if watch.total > terms.largest:
+        raise DatabaseTooLarge(
+            TOO_LARGE, path=path, size=f"{watch.total / 1e6:,.0f}", largest=f"{terms.largest / 1e6:,.0f}"
+        )
+    _require_space(path, stamps, target.parent, terms.kept_free)
+    for suffix, stamp in stamps.items():
+        reading = _open(path + suffix, terms.follow_symlinks)
         try:
-            stamps[suffix] = _stamp(os.stat(path + suffix))
-        except OSError:
-            stamps[suffix] = None
-    return stamps
+            require_inside(_place(reading, path + suffix), path + suffix, terms.roots)
+            _copy_file(reading, path + suffix, Path(f"{target}{suffix}"), stamp, watch)
+        finally:
+            _close(reading)
+    if identify(path) != before:
+        raise Changed
+    return before
+
+
+def _require_space(path: str, suffixes: Iterable[str], folder: Path, kept_free: int) -> None:
+    """See that what is really stored, holes left out, fits on the disk and leaves some of it free."""
+    needed = 0
+    for suffix in suffixes:
+        with suppress(OSError):
+            needed += os.stat(path + suffix).st_blocks * _BLOCK
+    disk = os.statvfs(folder)
+    if disk.f_bavail * disk.f_frsize - needed < kept_free:
+        raise CacheFolderError(NO_SPACE, path=path, size=f"{needed / 1e6:,.0f}")
 
 
 def _wait_until_settled(path: str) -> None:
-    youngest = max(stamp.mtime_ns for stamp in identify(path) if stamp is not None)
-    age = time.time_ns() - youngest
+    age = time.time_ns() - identify(path).youngest_ns
     # A time in the future comes from another machine's clock and says nothing.
     if 0 <= age < _RACY_NS:
         time.sleep((_RACY_NS - age) / 1e9)
@@ -226,14 +222,45 @@ def _transfer(reading: int, writing: int, size: int, watch: Watch) -> int:
         fcntl.ioctl(writing, _FICLONE, reading)
         watch.advance(size)
         return os.fstat(writing).st_size
+    # What is skipped below stays a hole in the copy, too.
+    os.ftruncate(writing, size)
     done = 0
+    for begin, end in _stored_parts(reading, size):
+        watch.advance(begin - done)
+        done = _transfer_part(reading, writing, begin, end, watch)
+        if done != end:
+            return done
+    watch.advance(size - done)
+    return os.fstat(reading).st_size
+
+
+def _stored_parts(reading: int, size: int) -> Iterator[tuple[int, int]]:
+    """Where a file has content; the rest of it are holes, which read as zeros and take no space."""
+    end = 0
+    while end < size:
+        try:
+            begin = os.lseek(reading, end, os.SEEK_DATA)
+            end = min(size, os.lseek(reading, begin, os.SEEK_HOLE))
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return
+            begin, end = end, size  # a file system that knows no holes
+        if begin < end:
+            yield begin, end
+
+
+def _transfer_part(reading: int, writing: int, begin: int, end: int, watch: Watch) -> int:
+    """How far it came, which is ``end`` unless the file became shorter."""
+    done = begin
     with suppress(OSError):
         # Fails at once between file systems of different kinds; the rest is then copied through memory.
-        while moved := os.copy_file_range(reading, writing, min(_CHUNK, size - done), offset_src=done):
+        while done < end and (
+            moved := os.copy_file_range(reading, writing, min(_CHUNK, end - done), done, done)
+        ):
             done += moved
             watch.advance(moved)
-    while chunk := os.pread(reading, min(_CHUNK, size - done), done):
-        moved = os.write(writing, chunk)
+    while done < end and (chunk := os.pread(reading, min(_CHUNK, end - done), done)):
+        moved = os.pwrite(writing, chunk, done)
         done += moved
         watch.advance(moved)
     return done

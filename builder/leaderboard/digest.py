@@ -1,8 +1,7 @@
-"""The digest of a database: small tables inside its copy with what pages ask for, worked out while it
-is made.
+"""The digest of a database: small tables with what pages ask for. Worked out by the reader process, in its
+memory, when a question first needs them.
 
-A pass over a million rows takes a second; the pages then read hundreds of rows. The tables are in the
-file, so every process that opens the copy has them and none keeps them in memory.
+A pass over a million rows takes a second; the pages then read hundreds of rows.
 """
 
 from collections.abc import Iterator
@@ -10,6 +9,7 @@ from collections.abc import Iterator
 from builder.leaderboard.schema import Schema, column_of, source_of
 
 SCHEMA = "prompt_studio"
+"""What stands for the digest in a query: the reader process puts in the name of the copy's own."""
 SCORES, STANDINGS, EXECUTIONS, TEAMS = (
     f"{SCHEMA}.{name}" for name in ("scores", "standings", "executions", "teams")
 )
@@ -21,8 +21,6 @@ _LONGEST = 1e9
 
 def statements(schema: Schema) -> Iterator[str]:
     """Makes the tables. Columns that a file lacks are NULL; values of other types are converted or NULL."""
-    yield f"DROP SCHEMA IF EXISTS {SCHEMA} CASCADE"
-    yield f"CREATE SCHEMA {SCHEMA}"
     yield f"CREATE TABLE {SCORES} AS {_scores(schema)}"
     yield f"CREATE TABLE {STANDINGS} AS {_standings()}"
     yield f"CREATE TABLE {EXECUTIONS} AS {_executions(schema)}"

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import duckdb
-
 from builder.errors import UnknownExecution
 from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS
 from builder.leaderboard.reader import Reader
@@ -153,13 +151,9 @@ def known(reader: Reader, execution_id: str, signs: Signs) -> Execution:
 def activity(reader: Reader, signs: Signs) -> Activity:
     """How much ran, what ran last, and what is running, in the logs or in the tables."""
     everything = Filter()
-    try:
-        newest = reader.rows(*page(everything, signs, "newest", 1, 0))
-        running = reader.rows(*page(Filter(state="running"), signs, "newest", None, 0))
-        ((total,),) = reader.rows(*count(everything, signs))
-    except duckdb.Error:
-        # The next real question finds out what is wrong; a glance need not.
-        return Activity(tuple(signs.alive))
+    newest = reader.rows(*page(everything, signs, "newest", 1, 0))
+    running = reader.rows(*page(Filter(state="running"), signs, "newest", None, 0))
+    ((total,),) = reader.rows(*count(everything, signs))
     last = execution_of(newest[0]) if newest else None
     return Activity(
         running=tuple(sorted({row[0] for row in running} | set(signs.alive))),

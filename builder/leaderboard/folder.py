@@ -2,9 +2,11 @@
 ``making``."""
 
 import fcntl
+import json
 import os
 import re
 import secrets
+import shutil
 import stat
 import tempfile
 import time
@@ -16,8 +18,10 @@ from pathlib import Path
 from builder.errors import CacheFolderError
 from builder.leaderboard.sentences import FOLDER_UNSAFE, FOLDER_UNUSABLE
 
-_COPY = re.compile(r"(?P<key>[0-9a-f]{16})-[0-9a-f]{24}\.duckdb")
-_PART = re.compile(r"(?P<key>[0-9a-f]{16})-[0-9a-f]{16}\.part.*")
+_KEY = re.compile(r"[0-9a-f]{16}")
+_COPY = re.compile(r"[0-9a-f]{24}")
+_PART = re.compile(r"[0-9a-f]{16}\.part")
+_ORIGIN, _QUARANTINE, _LOCK = "origin", "quarantine.json", "lock"
 _POLL_SECONDS = 0.02
 
 
@@ -41,7 +45,7 @@ def default_folder(environ: Mapping[str, str]) -> Path:
 
 
 class CopyFolder:
-    """Copies by key (which database) and identity (which state of it).
+    """A folder for each database, by key, and in it one for each copy, by the state that it is a copy of.
 
     A copy is made under a private name while the key's lock is held, and renamed when it is good,
     so whatever bears a final name may be opened by anybody who can enter the folder.
@@ -51,8 +55,8 @@ class CopyFolder:
         self.path = path
         self._bounds = bounds
 
-    def ensure(self) -> None:
-        """Make the folder, or see that the one there is ours alone."""
+    def ensure(self, key: str, origin: str) -> None:
+        """Make the folder of a database's copies, or see that what is there is ours alone."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with suppress(FileExistsError):
@@ -60,9 +64,7 @@ class CopyFolder:
             # Not stat(): a symlink planted under a predictable name must not lead us elsewhere.
             status = self.path.lstat()
         except OSError as error:
-            raise CacheFolderError(
-                FOLDER_UNUSABLE, path=str(self.path), reason=error.strerror or str(error)
-            ) from error
+            raise self._unusable(error) from error
         reason = ""
         if not stat.S_ISDIR(status.st_mode):
             reason = "it is not a folder"
@@ -72,21 +74,61 @@ class CopyFolder:
             reason = f"its mode is {stat.S_IMODE(status.st_mode):04o}"
         if reason:
             raise CacheFolderError(FOLDER_UNSAFE, path=str(self.path), reason=reason)
+        try:
+            if not (self.of(key) / _ORIGIN).exists():
+                self.of(key).mkdir(mode=0o700, exist_ok=True)
+                (self.of(key) / _ORIGIN).write_bytes(os.fsencode(origin))
+        except OSError as error:
+            raise self._unusable(error) from error
 
-    def copy(self, key: str, identity: str) -> Path:
-        return self.path / f"{key}-{identity}.duckdb"
+    def _unusable(self, error: OSError) -> CacheFolderError:
+        return CacheFolderError(FOLDER_UNUSABLE, path=str(self.path), reason=error.strerror or str(error))
 
-    def part(self, key: str) -> Path:
-        return self.path / f"{key}-{secrets.token_hex(8)}.part"
+    def of(self, key: str) -> Path:
+        """Where the copies of one database lie."""
+        return self.path / key
 
-    def newest(self, key: str, mark: str = "") -> Path | None:
-        """The last good copy that anybody made of this database; ``mark`` is how its identity begins."""
-        fitting = (entry for entry in self._copies(key) if entry.name.startswith(f"{key}-{mark}"))
-        return max(fitting, key=_made, default=None)
+    def copy(self, key: str, state: str) -> Path:
+        return self.of(key) / state
+
+    @contextmanager
+    def part(self, key: str) -> Iterator[Path]:
+        """A new folder for an unfinished copy; what is still in it in the end is removed."""
+        path = self.of(key) / f"{secrets.token_hex(8)}.part"
+        path.mkdir(mode=0o700)
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+    def newest(self, key: str) -> Path | None:
+        """The last good copy that anybody made of this database."""
+        return max(self._copies(key), key=_made, default=None)
 
     def part_bytes(self, key: str) -> int:
         """How much of a copy is there that somebody is making."""
-        return sum(_size(entry) for other, entry in self._parts() if other == key)
+        return sum(_size(part) for part in self._parts(key))
+
+    # --- quarantine ------------------------------------------------------------------------
+
+    def quarantined(self, key: str) -> tuple[str, str] | None:
+        """The state of a database that no reader survived, and the limit that it met there."""
+        try:
+            noted = json.loads((self.of(key) / _QUARANTINE).read_bytes())
+            return str(noted["state"]), str(noted["limit"])
+        except (OSError, ValueError, LookupError, TypeError):
+            return None
+
+    def quarantine(self, key: str, state: str, limit: str) -> None:
+        path = self.of(key) / f"{secrets.token_hex(8)}.part"
+        with suppress(OSError):
+            path.write_text(json.dumps({"state": state, "limit": limit}), encoding="utf-8")
+            path.replace(self.of(key) / _QUARANTINE)
+
+    def release(self, key: str) -> None:
+        (self.of(key) / _QUARANTINE).unlink(missing_ok=True)
+
+    # --- one maker at a time ---------------------------------------------------------------
 
     @contextmanager
     def lock(self, key: str, wait: float, clock: Callable[[], float] = time.monotonic) -> Iterator[bool]:
@@ -101,26 +143,17 @@ class CopyFolder:
             if descriptor is not None:
                 os.close(descriptor)
 
-    def tidy(self, keep: Path) -> None:
-        """After a new copy, with its lock held: drop what it replaces, leftovers, and what is too much."""
-        match = _COPY.fullmatch(keep.name)
-        if match is None:
-            return
-        key = match["key"]
-        for old in self._copies(key):
-            if old != keep:
-                old.unlink(missing_ok=True)
-        self._drop_parts(key)
-        self._drop_abandoned_parts(key)
-        self._shrink(keep)
-
     def _locked(self, key: str, until: float, clock: Callable[[], float]) -> int | None:
-        path = self.path / f"{key}.lock"
+        path = self.of(key) / _LOCK
         while True:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            path.parent.mkdir(mode=0o700, exist_ok=True)
+            try:
+                descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+            except FileNotFoundError:
+                continue
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                # Whoever evicts a key also removes its lock file: a lock on a removed file is worth nothing.
+                # Whoever drops a key also removes its lock file: a lock on a removed file is worth nothing.
                 with suppress(FileNotFoundError):
                     if os.fstat(descriptor).st_ino == path.stat().st_ino:
                         return descriptor
@@ -132,54 +165,71 @@ class CopyFolder:
                 return None
             time.sleep(_POLL_SECONDS)
 
-    def _copies(self, key: str | None = None) -> list[Path]:
-        return [
-            entry
-            for entry in self.path.iterdir()
-            if (match := _COPY.fullmatch(entry.name)) and key in (None, match["key"])
-        ]
+    # --- tidying ---------------------------------------------------------------------------
 
-    def _parts(self) -> list[tuple[str, Path]]:
-        """Unfinished copies by key."""
-        return [
-            (match["key"], entry) for entry in self.path.iterdir() if (match := _PART.fullmatch(entry.name))
-        ]
+    def tidy(self, keep: Path) -> None:
+        """After a new copy, with its lock held: drop what it replaces, leftovers, copies of files that are
+        gone, and what is too much."""
+        key = keep.parent.name
+        for old in [*self._copies(key), *self._parts(key)]:
+            if old != keep:
+                _remove(old)
+        for entry in self._entries(self.path):
+            if not _KEY.fullmatch(entry.name):
+                _remove(entry)  # an earlier release kept its copies under other names
+            elif entry.name != key:
+                self._tidy_other(entry.name)
+        self._shrink(keep)
 
-    def _drop_parts(self, key: str) -> None:
-        """With the key's lock held, every unfinished copy is a leftover of a killed process."""
-        for other, entry in self._parts():
-            if other == key:
-                _remove(entry)
+    def drop(self, key: str) -> None:
+        """Forget a database that is gone, unless a copy is being made of it."""
+        if not self.of(key).exists():
+            return
+        with self.lock(key, wait=0) as held:
+            if held:
+                shutil.rmtree(self.of(key), ignore_errors=True)
 
-    def _drop_abandoned_parts(self, own: str) -> None:
-        for key in {key for key, _ in self._parts()} - {own}:
+    def _tidy_other(self, key: str) -> None:
+        try:
+            gone = not os.path.lexists((self.of(key) / _ORIGIN).read_bytes())
+        except OSError:
+            gone = True
+        if gone:
+            self.drop(key)
+        elif self._parts(key):
             with self.lock(key, wait=0) as held:
-                if held:
-                    self._drop_parts(key)
+                # With the lock held, every unfinished copy is a leftover of a killed process.
+                for part in self._parts(key) if held else ():
+                    _remove(part)
 
     def _shrink(self, keep: Path) -> None:
-        copies = sorted((entry for entry in self._copies() if entry != keep), key=_used)
+        keys = [entry.name for entry in self._entries(self.path) if _KEY.fullmatch(entry.name)]
+        copies = sorted((copy for key in keys for copy in self._copies(key) if copy != keep), key=_used)
         count, size = len(copies) + 1, sum(map(_size, copies)) + _size(keep)
-        for entry in copies:
+        for copy in copies:
             if count <= self._bounds.copies and size <= self._bounds.bytes:
                 return
-            count, size = count - 1, size - _size(entry)
+            count, size = count - 1, size - _size(copy)
             # Processes that have it open keep reading it; it is gone when the last one lets go.
-            entry.unlink(missing_ok=True)
-            self._drop_lock(entry.name.split("-")[0])
+            _remove(copy)
 
-    def _drop_lock(self, key: str) -> None:
-        with self.lock(key, wait=0) as held:
-            if held and not self._copies(key):
-                (self.path / f"{key}.lock").unlink(missing_ok=True)
+    def _copies(self, key: str) -> list[Path]:
+        return [entry for entry in self._entries(self.of(key)) if _COPY.fullmatch(entry.name)]
+
+    def _parts(self, key: str) -> list[Path]:
+        """Unfinished copies."""
+        return [entry for entry in self._entries(self.of(key)) if _PART.fullmatch(entry.name)]
+
+    def _entries(self, folder: Path) -> list[Path]:
+        try:
+            return [*folder.iterdir()]
+        except FileNotFoundError:
+            return []
 
 
 def _remove(entry: Path) -> None:
-    # DuckDB spills into a folder beside its file when memory runs out.
     if entry.is_dir() and not entry.is_symlink():
-        for inner in entry.iterdir():
-            inner.unlink(missing_ok=True)
-        entry.rmdir()
+        shutil.rmtree(entry, ignore_errors=True)
     else:
         entry.unlink(missing_ok=True)
 
@@ -197,6 +247,9 @@ def _used(entry: Path) -> int:
 
 
 def _size(entry: Path) -> int:
+    """What a copy takes up on the disk; that of a file with holes is less than its length."""
+    size = 0
     with suppress(FileNotFoundError):
-        return entry.stat().st_size
-    return 0
+        for file in os.scandir(entry):
+            size += file.stat(follow_symlinks=False).st_blocks * 512
+    return size

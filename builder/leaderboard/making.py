@@ -1,51 +1,49 @@
-"""The making of a copy of a database's present state, or finding it: one maker at a time, across processes;
-a new copy gets the digest's tables. Used by ``snapshot``."""
+"""The making of a copy of a database's present state, or finding it: one maker at a time, across processes.
+Used by ``snapshot``."""
 
 import errno
 import hashlib
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
-
-import duckdb
 
 from builder.errors import (
     CacheFolderError,
     DatabaseDamaged,
+    DatabaseQuarantined,
+    DatabaseRefused,
     DatabaseTooNew,
     LeaderboardError,
     NotADatabase,
     TornCopy,
 )
-from builder.leaderboard import copying, digest
-from builder.leaderboard.copying import Changed, Identity, Roots, Watch, identify
+from builder.leaderboard import copying
+from builder.leaderboard.copying import Changed, Identity, Stamp, Terms, Watch, identify
 from builder.leaderboard.folder import CopyFolder
-from builder.leaderboard.reader import Reader, connect, first_line, schema_of, unanswered
-from builder.leaderboard.schema import COLUMNS, Schema
+from builder.leaderboard.process import Failed, Gone, ReaderProcess, ReaderStopped
+from builder.leaderboard.reader import Reader
+from builder.leaderboard.schema import DATABASE_NAME
 from builder.leaderboard.sentences import (
+    ANSWER_TOO_LARGE,
     BUSY,
     DAMAGED,
     FOLDER_UNUSABLE,
+    FOREIGN,
     NOT_A_DATABASE,
+    QUARANTINED,
+    REFUSED,
     TOO_NEW,
     TORN,
     UNREADABLE,
 )
 
-_RECIPE = "5"
-"""Part of a copy's name: raise it when copies are prepared differently."""
-
 _MAGIC_AT, _MAGIC = 8, b"DUCK"
-
-INDEX_FROM_ROWS = 50_000
-"""Below this many rows a scan is as fast as an index."""
-
-_INDEX_FROM_BYTES = 8 * 1024**2
-_SETTLED_SECONDS = 60.0
 _POLL_SECONDS = 0.02
+NO_STATE = Identity(Stamp(-1, -1, -1), ())
+"""Of a copy of an earlier state: the next question looks at the original again."""
 
 
 @dataclass(frozen=True)
@@ -59,34 +57,25 @@ class Retries:
 
 
 class Maker:
-    """Makes the copies of one database."""
+    """Makes the copies of one database, and has the process that reads them."""
 
-    def __init__(
-        self,
-        path: str,
-        folder: CopyFolder,
-        *,
-        retries: Retries,
-        follow_symlinks: bool,
-        roots: Roots,
-        clock: Callable[[], float],
-    ) -> None:
+    def __init__(self, path: str, folder: CopyFolder, *, retries: Retries, terms: Terms) -> None:
         self._path = path
         self._folder = folder
         self._retries = retries
-        self._follow_symlinks = follow_symlinks
-        self._roots = roots
-        self._clock = clock
+        self._terms = terms
         self._key = _hash(os.path.realpath(path))[:16]
-        # Copies prepared by another DuckDB are not shared.
-        self._mark = _hash(repr((_RECIPE, duckdb.__version__)))[:8]
+        self.process = ReaderProcess(folder.of(self._key))
 
     def obtain(self, watch: Watch) -> Reader:
         """The copy of the present state, whoever makes it."""
-        self._folder.ensure()
+        self._folder.ensure(self._key, self._path)
         # Also before a copy that is already there is opened: it may stem from when more was allowed.
-        copying.require_inside(os.path.realpath(self._path), self._path, self._roots)
-        reader = self._opened(identify(self._path))
+        copying.require_inside(os.path.realpath(self._path), self._path, self._terms.roots)
+        identity = identify(self._path)
+        self._refuse_quarantined(identity)
+        self.process.start()
+        reader = self._opened(identity)
         if reader is not None:
             return reader
         until = time.monotonic() + self._retries.lock_wait
@@ -102,14 +91,46 @@ class Maker:
 
     def newest(self) -> tuple[Reader, float] | None:
         """The last good copy of any state, and when it was made."""
-        with suppress(OSError, duckdb.Error, LeaderboardError):
-            self._folder.ensure()
-            copying.require_inside(os.path.realpath(self._path), self._path, self._roots)
-            path = self._folder.newest(self._key, self._mark)
-            if path is not None:
-                # No identity fits it: the next call looks at the original again.
-                return Reader(path, Identity(copying.Stamp(-1, -1, -1), None)), path.stat().st_mtime
+        with suppress(OSError, LeaderboardError, ReaderStopped, Failed, Gone):
+            self._folder.ensure(self._key, self._path)
+            copying.require_inside(os.path.realpath(self._path), self._path, self._terms.roots)
+            path = self._folder.newest(self._key)
+            noted = self._folder.quarantined(self._key)
+            if path is not None and (noted is None or noted[0] != path.name):
+                return self._reader(path, NO_STATE), path.stat().st_mtime
         return None
+
+    def quarantine(self, reader: Reader, stop: ReaderStopped) -> LeaderboardError:
+        """Note that no reader survives this state of the file, for every process and the next start."""
+        self._folder.quarantine(self._key, reader.path.name, stop.limit)
+        return self._quarantined(stop.limit)
+
+    def release(self) -> None:
+        """A person asks again."""
+        self._folder.release(self._key)
+
+    def drop(self) -> None:
+        """The original is gone."""
+        self._folder.drop(self._key)
+
+    def discard(self, bad: Reader) -> None:
+        """Remove a copy that turned out to be unreadable, for every process."""
+        self._remove(bad.path)
+
+    def explained(self, failure: Failed) -> LeaderboardError:
+        """What a reader process could not do, as one of the builder's errors."""
+        kind, reason = failure.kind, failure.reason
+        if kind in REFUSED:
+            return DatabaseRefused(REFUSED[kind], path=self._path, name=reason)
+        if kind == "newer":
+            return DatabaseTooNew(TOO_NEW, path=self._path, version=metadata.version("duckdb"))
+        if kind == "damaged":
+            return DatabaseDamaged(DAMAGED, path=self._path, reason=reason)
+        if kind == "large":
+            return LeaderboardError(ANSWER_TOO_LARGE)
+        return LeaderboardError(FOREIGN if kind == "foreign" else UNREADABLE, path=self._path, reason=reason)
+
+    # --- making ----------------------------------------------------------------------------
 
     def _made(self, watch: Watch) -> Reader:
         problem: LeaderboardError = TornCopy(TORN, path=self._path, attempts=self._retries.attempts)
@@ -117,20 +138,15 @@ class Maker:
         for attempt in range(self._retries.attempts):
             if attempt:
                 watch.pause(self._retries.first_wait * 2 ** (attempt - 1))
-            part = self._folder.part(self._key)
             try:
-                copied = copying.copy(
-                    self._path,
-                    part,
-                    follow_symlinks=self._follow_symlinks,
-                    roots=self._roots,
-                    watch=watch,
-                )
-                prepare(part, self._path, may_index=self._settled(copied.identity), watch=watch)
-                final = self._final(copied.identity)
-                os.rename(part, final)
+                with self._folder.part(self._key) as part:
+                    identity = copying.copy(self._path, part / DATABASE_NAME, self._terms, watch)
+                    _look_at_header(part / DATABASE_NAME, self._path)
+                    final = self._final(identity)
+                    os.rename(part, final)
+                reader = self._first_opened(final, identity)
                 self._folder.tidy(final)
-                return Reader(final, copied.identity)
+                return reader
             except Changed:
                 continue
             except DatabaseDamaged as error:
@@ -144,15 +160,19 @@ class Maker:
                 raise
             except OSError as error:
                 raise self._failed(error) from error
-            finally:
-                copying.discard(part)
         raise problem
 
-    def _failed(self, error: OSError) -> LeaderboardError:
-        reason = error.strerror or str(error)
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return CacheFolderError(FOLDER_UNUSABLE, path=str(self._folder.path), reason=reason)
-        return LeaderboardError(UNREADABLE, path=self._path, reason=reason)
+    def _first_opened(self, final: Path, identity: Identity) -> Reader:
+        """A copy that does not open is not kept."""
+        try:
+            return self._reader(final, identity)
+        except Failed as failure:
+            self._remove(final)
+            raise self.explained(failure) from failure
+        except ReaderStopped as stop:
+            self._remove(final)
+            self._folder.quarantine(self._key, final.name, stop.limit)
+            raise self._quarantined(stop.limit) from stop
 
     def _opened(self, identity: Identity) -> Reader | None:
         """A copy that some process has already made of this state."""
@@ -160,72 +180,49 @@ class Maker:
         if not final.exists():
             return None
         try:
-            reader = Reader(final, identity)
-        except (duckdb.Error, OSError):
+            reader = self._reader(final, identity)
+        except (Failed, OSError):
             # It was evicted between the look and the opening, or somebody damaged it.
-            final.unlink(missing_ok=True)
+            self._remove(final)
             return None
+        except ReaderStopped as stop:
+            self._folder.quarantine(self._key, final.name, stop.limit)
+            raise self._quarantined(stop.limit) from stop
         _touch(final)
         return reader
 
-    def _final(self, identity: Identity) -> Path:
-        return self._folder.copy(self._key, self._mark + _hash(repr((self._path, identity)))[:16])
+    def _reader(self, final: Path, identity: Identity) -> Reader:
+        path = Path(os.path.realpath(final))
+        try:
+            return Reader(self.process, path, identity)
+        except Gone:
+            return Reader(self.process, path, identity)
 
-    def _settled(self, identity: Identity) -> bool:
-        youngest = max(stamp.mtime_ns for stamp in identity if stamp is not None)
-        quiet = self._clock() - youngest / 1e9 >= _SETTLED_SECONDS
-        return quiet and identity.database.size >= _INDEX_FROM_BYTES
+    def _remove(self, final: Path) -> None:
+        """Moved first: whatever bears a final name is whole."""
+        with suppress(OSError), self._folder.part(self._key) as part:
+            os.rename(final, part / final.name)
+
+    def _failed(self, error: OSError) -> LeaderboardError:
+        reason = error.strerror or str(error)
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return CacheFolderError(FOLDER_UNUSABLE, path=str(self._folder.path), reason=reason)
+        return LeaderboardError(UNREADABLE, path=self._path, reason=reason)
+
+    def _refuse_quarantined(self, identity: Identity) -> None:
+        noted = self._folder.quarantined(self._key)
+        if noted is not None and noted[0] == self._final(identity).name:
+            raise self._quarantined(noted[1])
+
+    def _quarantined(self, limit: str) -> DatabaseQuarantined:
+        return DatabaseQuarantined(QUARANTINED.get(limit, QUARANTINED["crash"]), path=self._path)
+
+    def _final(self, identity: Identity) -> Path:
+        return self._folder.copy(self._key, _hash(repr((self._path, identity)))[:24])
 
 
 def _hash(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
-
-
-# --- what is done to a fresh copy ----------------------------------------------------------
-
-
-def prepare(part: Path, source: str, *, may_index: bool, watch: Watch) -> None:
-    """See that a fresh copy opens and reads, fold its log in, work out what pages ask for and, where it
-    pays, index it; then close it.
-
-    ``may_index``: nobody is writing any more, so the copy will serve long enough to earn an index.
-    """
-    _look_at_header(part, source)
-    try:
-        with connect(part, read_only=False) as connection:
-            watch.queries(connection)
-            schema = schema_of(connection)
-            counts = {table: _count(connection, table) for table in COLUMNS if schema.has(table)}
-            try:
-                for statement in digest.statements(schema):
-                    connection.execute(statement)
-            except (duckdb.ProgrammingError, duckdb.DataError, duckdb.OutOfMemoryException) as error:
-                raise unanswered(error, source) from error
-            if may_index and counts.get("leader_board", 0) >= INDEX_FROM_ROWS:
-                _index(connection, schema)
-            connection.execute("CHECKPOINT")
-    except duckdb.Error as error:
-        watch.check()
-        raise _explained(error, source) from error
-    finally:
-        watch.rest()
-
-
-def _count(connection: duckdb.DuckDBPyConnection, table: str) -> int:
-    row = connection.execute(f"SELECT count(*) FROM {table}").fetchone()
-    return int(row[0]) if row else 0
-
-
-def _index(connection: duckdb.DuckDBPyConnection, schema: Schema) -> None:
-    """MixSeek indexes this column itself; files that came another way may lack it."""
-    if not schema.has("leader_board", "execution_id"):
-        return
-    indexed = connection.execute(
-        "SELECT count(*) FROM duckdb_indexes() WHERE table_name = 'leader_board'"
-        " AND expressions = '[execution_id]'"
-    ).fetchone()
-    if indexed == (0,):
-        connection.execute("CREATE INDEX prompt_studio_execution ON leader_board (execution_id)")
 
 
 def _look_at_header(part: Path, source: str) -> None:
@@ -234,13 +231,6 @@ def _look_at_header(part: Path, source: str) -> None:
         head = file.read(_MAGIC_AT + len(_MAGIC))
     if head[_MAGIC_AT:] != _MAGIC:
         raise NotADatabase(NOT_A_DATABASE, path=source)
-
-
-def _explained(error: duckdb.Error, source: str) -> LeaderboardError:
-    reason = first_line(error)
-    if "created with a newer version" in str(error) or "storage version" in reason:
-        return DatabaseTooNew(TOO_NEW, path=source, version=duckdb.__version__)
-    return DatabaseDamaged(DAMAGED, path=source, reason=reason)
 
 
 def _touch(path: Path) -> None:

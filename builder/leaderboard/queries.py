@@ -13,9 +13,13 @@ from builder.leaderboard.records import SubmissionLength
 from builder.leaderboard.rows import BoardRow, HistoryRow, StatusRow, SubmissionRow, details_of, score_of
 from builder.leaderboard.schema import Schema, column_of
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
+from builder.template.dialect import RankingOrder
+from builder.template.models import RankingEntry
 
 RoundOf = tuple[str, int]
 """A team's id and the number of one of its rounds."""
+
+_RANKED: dict[RankingOrder, str] = {"team_id": "", "latest_round": "latest DESC, "}
 
 KEY = ("execution_id", "team_id", "round_number")
 RANKING_NEEDS = ("execution_id", "team_id", "team_name", "round_number", "score")
@@ -45,6 +49,23 @@ def _read(
     conditions = " AND ".join(f"{name} = ?" for name in bound)
     sql = f"SELECT {listed} FROM {table} WHERE {conditions} ORDER BY {order}team_id, round_number"
     return reader.rows(sql, [*bound.values()])
+
+
+def read_ranking(reader: Reader, execution_id: str, order: RankingOrder) -> list[RankingEntry]:
+    """Teams that have a score, best first, from the leaderboard itself: a prompt waits for no digest."""
+    team, name, number, score = (
+        column_of(reader.schema, "leader_board", column) for column in RANKING_NEEDS[1:]
+    )
+    sql = (
+        f"SELECT {team} AS team, COALESCE({name}, {team}) AS name,"
+        f" MAX(CASE WHEN isfinite({score}) THEN {score} END) AS kept, COUNT(*), MAX({number}) AS latest"
+        " FROM leader_board WHERE execution_id = ? AND team IS NOT NULL GROUP BY team, name"
+        f" HAVING kept IS NOT NULL ORDER BY kept DESC, {_RANKED[order]}team, name"
+    )
+    return [
+        RankingEntry.model_construct(team_id=row[0], team_name=row[1], max_score=row[2], total_rounds=row[3])
+        for row in reader.rows(sql, [execution_id])
+    ]
 
 
 def read_board(

@@ -9,8 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from builder.leaderboard.records import DeliveredPrompt, Metric, Standing
-from builder.template.models import RankingEntry
+from builder.leaderboard.records import DeliveredPrompt, Metric
 
 _QUARTER = 15 * 60
 
@@ -213,16 +212,3 @@ def _moment_of(stamp: Any) -> datetime | None:
     except (TypeError, ValueError):
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-
-
-def entries_of(places: Iterable[Standing]) -> list[RankingEntry]:
-    """A ranking as prompts take it, with the scores that MixSeek keeps."""
-    return [
-        RankingEntry.model_construct(
-            team_id=place.team_id,
-            team_name=place.team_name,
-            max_score=place.kept_score,
-            total_rounds=place.rounds,
-        )
-        for place in places
-    ]

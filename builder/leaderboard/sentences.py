@@ -42,6 +42,104 @@ TOO_NEW = message(
     fix_en="Upgrade the Python package `duckdb`.",
     fix_ja="Pythonパッケージ `duckdb` を更新してください。",
 )
+TOO_LARGE = message(
+    "db-too-large",
+    "{path} is not read: it has {size} MB, and at most {largest} MB are copied.",
+    "{path} は読み込みません。{size} MBあり、コピーする上限の{largest} MBを超えています。",
+    fix_en="Move old executions out of it, or allow larger databases in the settings.",
+    fix_ja="古い実行を別のファイルに移すか、設定で上限を上げてください。",
+)
+NO_SPACE = message(
+    "db-no-space",
+    "{path} is not copied: its {size} MB would leave too little free space on the disk for copies.",
+    "{path} はコピーしません。{size} MBをコピーすると、コピー先のディスクの空きが少なくなりすぎます。",
+    fix_en="Free some space on the disk.",
+    fix_ja="ディスクの空き容量を増やしてください。",
+)
+_OWN = "MixSeek writes plain tables only. Where you trust the file, move its rows into one that MixSeek made."
+_OWN_JA = (
+    "MixSeekは通常のテーブルだけを書きます。信頼できる場合は、MixSeekが作ったファイルに行を移してください。"
+)
+REFUSED = {
+    "view": message(
+        "db-refused-view",
+        "{path} is not read: `{name}` is a view in it, and a view runs whatever it says.",
+        "{path} は読み込みません。`{name}` がビューになっており、ビューは任意の処理を実行できます。",
+        fix_en=_OWN,
+        fix_ja=_OWN_JA,
+    ),
+    "generated": message(
+        "db-refused-generated",
+        "{path} is not read: its column `{name}` is generated, and runs whatever it says.",
+        "{path} は読み込みません。列 `{name}` が生成列になっており、任意の処理を実行できます。",
+        fix_en=_OWN,
+        fix_ja=_OWN_JA,
+    ),
+    "macro": message(
+        "db-refused-macro",
+        "{path} is not read: it defines the macro `{name}`, which could take the place of a function.",
+        "{path} は読み込みません。関数を置き換えられるマクロ `{name}` が定義されています。",
+        fix_en=_OWN,
+        fix_ja=_OWN_JA,
+    ),
+    "index": message(
+        "db-refused-index",
+        "{path} is not read: its index `{name}` is over an expression, and runs whatever it says.",
+        "{path} は読み込みません。索引 `{name}` が式に対するもので、任意の処理を実行できます。",
+        fix_en=_OWN,
+        fix_ja=_OWN_JA,
+    ),
+}
+"""By what a reader process found in a file."""
+_AGAIN = "It is read again as soon as it changes, or when somebody asks for it on the workspace's page."
+_AGAIN_JA = "ファイルが変更されるか、ワークスペースのページで再試行すると、もう一度読み込みます。"
+QUARANTINED = {
+    limit: message(f"db-quarantined-{limit}", english, japanese, fix_en=_AGAIN, fix_ja=_AGAIN_JA)
+    for limit, english, japanese in (
+        (
+            "time",
+            "{path} is set aside: reading it took longer than it may.",
+            "{path} を隔離しました。読み込みが時間の上限を超えました。",
+        ),
+        (
+            "memory",
+            "{path} is set aside: reading it took more memory than it may.",
+            "{path} を隔離しました。読み込みがメモリの上限を超えました。",
+        ),
+        (
+            "crash",
+            "{path} is set aside: it broke the process that read it.",
+            "{path} を隔離しました。読み込んでいたプロセスが異常終了しました。",
+        ),
+    )
+}
+"""By the limit that was met."""
+ANSWER_TOO_LARGE = message(
+    "db-answer-too-large",
+    "The answer is larger than what can be shown.",
+    "結果が大きすぎて表示できません。",
+    fix_en="Ask for fewer executions at once.",
+    fix_ja="一度に表示する実行の数を減らしてください。",
+)
+NO_READER = message(
+    "db-no-reader",
+    "No process to read the database can be started: {reason}",
+    "データベースを読み込むプロセスを起動できません: {reason}",
+    fix_en="Make sure that the machine has memory and processes left, then try again.",
+    fix_ja="メモリとプロセス数に余裕があることを確認してから、もう一度お試しください。",
+)
+READER_BUSY = message(
+    "db-reader-busy",
+    "Other questions to this database take long; this one was not put.",
+    "このデータベースへのほかの問い合わせに時間がかかっているため、問い合わせできませんでした。",
+    fix_en="Try again in a moment.",
+    fix_ja="しばらくしてからもう一度お試しください。",
+)
+READERS_STOPPED = message(
+    "db-readers-stopped",
+    "This program is stopping; databases are no longer read.",
+    "プログラムを終了しているため、データベースは読み込めません。",
+)
 DAMAGED = message(
     "db-damaged",
     "{path} does not open, although it did not change while it was copied: {reason}",
@@ -69,6 +167,13 @@ UNDER_WAY = message(
     "データベースをコピーしています: {total_mb} MB中 {done_mb} MB",
     fix_en="Nothing is lost; what ran here can be read when the copy is ready.",
     fix_ja="コピーが終わると、ここで実行された内容を表示できます。",
+)
+LATE = message(
+    "db-copy-late",
+    "{path} has changed, and {done_mb} of {total_mb} MB were copied within {seconds} s.",
+    "{path} は変更後、{seconds}秒以内にコピーできませんでした（{total_mb} MB中 {done_mb} MB）。",
+    fix_en="Wait longer (`patience`), or pass the store that has the database open.",
+    fix_ja="`patience` を長くするか、データベースを開いているストアを渡してください。",
 )
 MISSING_TABLE = message(
     "db-missing-table",

@@ -1,33 +1,38 @@
 """The current copy of a database, which questions are asked of: renewed in a thread of its own where the
-original changed. Used by ``source``."""
+original changed. Used by ``source``.
+
+A question is answered from a copy at least as new as the question, or with an error. Pages choose otherwise:
+with ``background_bytes``, the last copy is shown while a new one is made, and its age is told.
+"""
 
 import atexit
 import os
-import sys
 import threading
 import time
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal
 
-import duckdb
-
-from builder.errors import CopyUnderWay, DatabaseDamaged, LeaderboardError, TornCopy
-from builder.leaderboard.copying import Identity, Roots, Stopped, Watch, identify
+from builder.errors import (
+    CacheFolderError,
+    CopyUnderWay,
+    DatabaseDamaged,
+    DatabaseMissing,
+    LeaderboardError,
+    TornCopy,
+)
+from builder.leaderboard.copy_job import CopyJob, step_back
+from builder.leaderboard.copying import Identity, Stopped, Terms, identify
 from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.making import Maker, Retries
+from builder.leaderboard.process import Failed, Gone, ReaderStopped, stop_readers
 from builder.leaderboard.reader import Reader
-from builder.leaderboard.sentences import BUSY, UNDER_WAY, UNREADABLE
+from builder.leaderboard.sentences import BUSY, LATE, UNDER_WAY, UNREADABLE
 
-REST_PER_WORK, LONGEST_REST = 4.0, 60.0
-"""A large file that a run writes to all the time is copied for at most a fifth of the time."""
-_NICENESS = 10
-_LOOK_SECONDS = 0.02
 _PAUSE_AFTER_FAILURE = 1.0
 
 
@@ -61,62 +66,12 @@ class Copying:
     freshness: Freshness | None = None
 
 
-class CopyJob:
-    """One renewal of a copy: its thread, how far it is, and what came of it."""
-
-    def __init__(self, work: Callable[["CopyJob"], None]) -> None:
-        self.watch = Watch()
-        self.began = time.monotonic()
-        self.error: LeaderboardError | None = None
-        # A copy must not keep the program from ending: what closes the stores at exit stops it.
-        self._thread = threading.Thread(target=work, args=(self,), name="leaderboard-copy", daemon=True)
-        self._over = threading.Event()
-        self._thread.start()
-
-    def finish(self, error: LeaderboardError | None) -> None:
-        self.error = error
-        self._over.set()
-
-    @property
-    def rest(self) -> float:
-        """How long to let the original be after this."""
-        return min(LONGEST_REST, REST_PER_WORK * (time.monotonic() - self.began))
-
-    @property
-    def over(self) -> bool:
-        return self._over.is_set()
-
-    def wait(self, seconds: float | None) -> None:
-        self._over.wait(seconds)
-
-    def left(self, seconds: float | None) -> float | None:
-        """What is left of so much patience: one page asks several questions, and waits for one copy once."""
-        return None if seconds is None else max(0.0, self.began + seconds - time.monotonic())
-
-    def wait_while_ours(self, seconds: float | None) -> None:
-        """Until it is over, or turns out to wait for another process."""
-        until = None if seconds is None else time.monotonic() + seconds
-        while not self._over.wait(_LOOK_SECONDS) and not self.watch.elsewhere:
-            if until is not None and time.monotonic() >= until:
-                return
-
-    def end(self) -> None:
-        self.watch.stop()
-        self._thread.join()
-
-
-def _step_back() -> None:
-    """Whoever waits for a page goes before this thread."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICENESS)
-
-
 class Snapshots:
     """The current copy of one database. Safe for threads; a fork starts afresh.
 
-    ``patience``: how long a question waits for a copy; ``None``, as long as it takes. While there is an
-    earlier one to show, a file of ``background_bytes`` or more is not waited for.
+    ``patience``: how long a question waits for a copy; ``None``, as long as it takes. With
+    ``background_bytes``, an earlier copy is shown when a new one takes longer, and at once where the file is
+    of that size or more.
     """
 
     def __init__(
@@ -125,16 +80,13 @@ class Snapshots:
         folder: CopyFolder,
         *,
         retries: Retries,
-        follow_symlinks: bool,
-        roots: Roots,
-        background_bytes: int,
+        terms: Terms,
+        background_bytes: int | None,
         patience: float | None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.path = os.path.abspath(path)
-        self._maker = Maker(
-            self.path, folder, retries=retries, follow_symlinks=follow_symlinks, roots=roots, clock=clock
-        )
+        self._maker = Maker(self.path, folder, retries=retries, terms=terms)
         self._background_bytes = background_bytes
         self._patience = patience
         self._clock = clock
@@ -151,12 +103,14 @@ class Snapshots:
         _ALL.add(self)
 
     def reader(self) -> Reader:
-        """The copy to read from. Costs two stats while the original stays as it is."""
+        """The copy to read from. Costs four stats while the original stays as it is."""
         identity = self._look()
         current = self._current
         if current is not None and current.identity == identity:
             self._as_of, self._stale = self._clock(), False
             return current
+        if self._background_bytes is None:
+            return self._current_at(identity)
         return self._first(identity) if current is None else self._while_renewing(current, identity)
 
     def shown(self) -> Reader | None:
@@ -190,21 +144,41 @@ class Snapshots:
             datetime.fromtimestamp(self._as_of, UTC), self._stale, self._reason if self._stale else None
         )
 
+    def forget(self, reader: Reader) -> None:
+        """Have the copy opened anew for the next question: its process has ended."""
+        with self._guard:
+            if self._current is reader:
+                self._current = None
+
     def discard(self, bad: Reader) -> None:
         """Forget a copy that turned out to be unreadable, for every process."""
+        self.forget(bad)
+        self._maker.discard(bad)
+
+    def quarantine(self, reader: Reader, stop: ReaderStopped) -> LeaderboardError:
+        """Note that a question to this copy ended its reader, or would have; gives what to raise."""
+        self.forget(reader)
+        return self._maker.quarantine(reader, stop)
+
+    def explained(self, failure: Failed) -> LeaderboardError:
+        return self._maker.explained(failure)
+
+    def try_again(self) -> None:
+        """Read a file that was set aside once more."""
+        self._maker.release()
         with self._guard:
-            if self._current is bad:
-                self._current = None
-            with suppress(OSError):
-                bad.path.unlink()
+            self._failed, self._reason, self._not_before = None, None, 0.0
 
     def close(self) -> None:
-        """Ends a copy under way. Questions that are being answered are answered: the copy is let go of
-        when the last of them is."""
+        """End a copy under way and the process that reads; a question that is being answered is asked
+        again."""
         if self._process != os.getpid():
             self._start_afresh()
         with self._guard:
             job, self._job, self._current = self._job, None, None
+        if job is not None:
+            job.watch.stop()
+        self._maker.process.end()
         if job is not None:
             job.end()
 
@@ -213,7 +187,37 @@ class Snapshots:
     def _look(self) -> Identity:
         if self._process != os.getpid():
             self._start_afresh()
-        return identify(self.path)
+        try:
+            return identify(self.path)
+        except DatabaseMissing:
+            self._current = None
+            self._maker.drop()
+            raise
+
+    def _current_at(self, asked: Identity) -> Reader:
+        """A copy of the file as it was when it was asked for, or as it became since."""
+        began = time.monotonic()
+        failed = self._failed
+        if failed is not None and failed[0] == asked and began < self._not_before:
+            # The same bytes once more. What another moment may mend is tried again at once.
+            lasting = not isinstance(failed[1], TornCopy | CacheFolderError)
+            if lasting:
+                raise copy(failed[1])
+        for _ in range(2):
+            job = self._started()
+            # One that was under way already may have begun before the last change.
+            later = job.began >= began
+            job.wait(None if self._patience is None else max(0.0, began + self._patience - time.monotonic()))
+            if not job.over:
+                raise self._late(job)
+            if job.reader is not None and (later or job.reader.identity == asked):
+                return job.reader
+            if later or job.reader is None:
+                break
+        raise copy(job.error) if job.error is not None else TornCopy(BUSY, path=self.path)
+
+    def _late(self, job: CopyJob) -> CopyUnderWay:
+        return CopyUnderWay(LATE, path=self.path, seconds=f"{self._patience:g}", **job.amounts)
 
     def _first(self, identity: Identity) -> Reader:
         """Nothing to show yet: wait, if not for ever."""
@@ -238,15 +242,7 @@ class Snapshots:
             return self._current
 
     def _under_way(self, job: CopyJob) -> CopyUnderWay:
-        done, total = job.watch.done, job.watch.total
-        return CopyUnderWay(
-            UNDER_WAY,
-            path=self.path,
-            done=done,
-            total=total,
-            done_mb=f"{done / 1e6:,.0f}",
-            total_mb=f"{total / 1e6:,.0f}",
-        )
+        return CopyUnderWay(UNDER_WAY, path=self.path, **job.amounts)
 
     def _while_renewing(self, showing: Reader, identity: Identity) -> Reader:
         """There is something to show: no large copy, and none that another process makes, keeps a reader."""
@@ -254,7 +250,7 @@ class Snapshots:
         if time.monotonic() < self._not_before:
             return showing
         job = self._started()
-        if identity.database.size < self._background_bytes:
+        if not self._is_large(identity):
             job.wait_while_ours(job.left(self._patience))
             if job.watch.elsewhere:
                 self._reason = TornCopy(BUSY, path=self.path)
@@ -267,15 +263,23 @@ class Snapshots:
                 self._job = CopyJob(self._work)
             return self._job
 
+    def _is_large(self, identity: Identity) -> bool:
+        """Whether nobody waits for a copy while there is an earlier one."""
+        return self._background_bytes is not None and identity.database.size >= self._background_bytes
+
     def _work(self, job: CopyJob) -> None:
         error: LeaderboardError | None = None
         identity: Identity | None = None
+        reader: Reader | None = None
         try:
             identity = identify(self.path)
-            large = identity.database.size >= self._background_bytes
+            large = self._is_large(identity)
             if large:
-                _step_back()
+                step_back()
             reader = self._maker.obtain(job.watch)
+            if self._background_bytes is not None:
+                # Here nobody waits for it; a question would.
+                self._digested(reader)
             with self._guard:
                 # Else the store was closed meanwhile.
                 if self._job is job:
@@ -283,14 +287,22 @@ class Snapshots:
                     self._reason = self._failed = None
                     self._not_before = time.monotonic() + (job.rest if large else 0.0)
         except LeaderboardError as failure:
-            error = self._noted(job, identity, failure)
-        except (OSError, duckdb.Error) as failure:
-            unreadable = LeaderboardError(UNREADABLE, path=self.path, reason=str(failure).split("\n")[0])
-            error = self._noted(job, identity, unreadable)
-        except Stopped:
-            error = TornCopy(BUSY, path=self.path)
+            reader, error = None, self._noted(job, identity, failure)
+        except OSError as failure:
+            reason = failure.strerror or type(failure).__name__
+            error = self._noted(job, identity, LeaderboardError(UNREADABLE, path=self.path, reason=reason))
+        except (Stopped, Gone):
+            reader, error = None, TornCopy(BUSY, path=self.path)
         finally:
-            job.finish(error)
+            job.finish(reader, error)
+
+    def _digested(self, reader: Reader) -> None:
+        try:
+            reader.digest()
+        except ReaderStopped as stop:
+            raise self._maker.quarantine(reader, stop) from stop
+        except Failed as failure:
+            raise self._maker.explained(failure) from failure
 
     def _noted(self, job: CopyJob, identity: Identity | None, error: LeaderboardError) -> LeaderboardError:
         """Go on with the last good copy, and do not try again at once."""
@@ -308,8 +320,6 @@ class Snapshots:
 
     def _start_afresh(self) -> None:
         """In a forked child: what was inherited belongs to the parent's threads."""
-        if self._current is not None:
-            self._current.abandon()
         self._process = os.getpid()
         self._guard = threading.Lock()
         self._current = self._job = None
@@ -320,5 +330,6 @@ _ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()
 
 @atexit.register
 def _end_all() -> None:
+    stop_readers()
     for snapshots in [*_ALL]:
         snapshots.close()

@@ -8,21 +8,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import duckdb
-
-from builder.errors import DatabaseDamaged
+from builder.errors import LeaderboardError
+from builder.leaderboard.copying import LARGEST, Terms
 from builder.leaderboard.executions import FINISHED, Signs
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.making import Retries
+from builder.leaderboard.process import Failed, Gone, ReaderStopped
 from builder.leaderboard.progress import Progress, ProgressFolder
-from builder.leaderboard.reader import Reader, first_line, looks_damaged, unanswered
+from builder.leaderboard.reader import Reader
 from builder.leaderboard.schema import DATABASE_NAME, Gap
-from builder.leaderboard.sentences import DAMAGED
+from builder.leaderboard.sentences import READERS_STOPPED
 from builder.leaderboard.snapshot import Copying, Freshness, Snapshots
 from builder.template.dialect import CONTRACT, Dialect
 
 T = TypeVar("T")
 
+PATIENCE = 30.0
+"""Seconds that a question waits for the copy of a changed file before it is an error."""
 RUNNING_WITHIN = timedelta(minutes=15)
 """A run without a summary that has shown no sign of life for longer was killed: MixSeek gives a team ten
 minutes for a step and notes each one."""
@@ -45,18 +47,20 @@ class Source:
         cache_folder: Path | None = None,
         retries: Retries = Retries(),  # noqa: B008 (frozen)
         bounds: Bounds = Bounds(),  # noqa: B008 (frozen)
-        background_bytes: int = 64 * 1024**2,
-        patience: float | None = None,
+        background_bytes: int | None = None,
+        patience: float | None = PATIENCE,
+        largest: int = LARGEST,
         follow_symlinks: bool = True,
         roots: Iterable[Path] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Takes a workspace or a database file.
 
-        A question waits for the copy of a changed file, with ``patience`` at most so many seconds; then it
-        is answered from the last copy or, where there is none yet, raises ``CopyUnderWay``. A file of
-        ``background_bytes`` or more is not waited for while there is a copy to show. With ``roots``, a
-        database that really lies elsewhere is not read.
+        Answers are never older than the question: it waits for the copy of a changed file, and raises
+        ``CopyUnderWay`` after ``patience`` seconds (``None``: as long as it takes). With
+        ``background_bytes`` the last copy answers instead when a new one takes longer, at once for a file of
+        that size or more, and ``freshness`` tells its age. Files above ``largest`` bytes are not copied.
+        With ``roots``, a database that really lies elsewhere is not read.
         """
         given = db_path if db_path is not None else workspace
         if given is None:
@@ -72,8 +76,7 @@ class Source:
             self.path,
             CopyFolder(cache_folder or default_folder(os.environ), bounds),
             retries=retries,
-            follow_symlinks=follow_symlinks,
-            roots=inside,
+            terms=Terms(follow_symlinks, inside, largest),
             background_bytes=background_bytes,
             patience=patience,
             clock=clock,
@@ -123,18 +126,24 @@ class Source:
     def answer(self, question: Callable[[Reader], T]) -> T:
         """Ask the current copy, and a new one where that turns out to be bad; all answers are made of this.
         What fails is raised as one of the builder's own errors."""
-        reader = self._snapshots.reader()
-        try:
-            return question(reader)
-        except duckdb.Error as error:
-            if not looks_damaged(error):
-                raise unanswered(error, self._snapshots.path) from error
-            # Blocks are checked as they are read: a copy that was good at its head can be bad inside.
-            self._snapshots.discard(reader)
-        try:
-            return question(self._snapshots.reader())
-        except duckdb.Error as error:
-            raise DatabaseDamaged(DAMAGED, path=self._snapshots.path, reason=first_line(error)) from error
+        for last in (False, True):
+            reader = self._snapshots.reader()
+            try:
+                return question(reader)
+            except ReaderStopped as stop:
+                raise self._snapshots.quarantine(reader, stop) from stop
+            except Gone:
+                self._snapshots.forget(reader)
+            except Failed as failure:
+                if last or failure.kind != "damaged":
+                    raise self._snapshots.explained(failure) from failure
+                # Blocks are checked as they are read: a copy that was good at its head can be bad inside.
+                self._snapshots.discard(reader)
+        raise LeaderboardError(READERS_STOPPED)
+
+    def try_again(self) -> None:
+        """Read a database that was set aside (``DatabaseQuarantined``) once more."""
+        self._snapshots.try_again()
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """The rows of one query."""

@@ -12,11 +12,13 @@ from builder.errors import LeaderboardError, PromptNotStored, TaskUnknown
 from builder.leaderboard import executions as listing
 from builder.leaderboard.across import Across
 from builder.leaderboard.executions import Filter
+from builder.leaderboard.process import Failed, Gone, ReaderStopped
 from builder.leaderboard.queries import (
     KEY,
     RANKING_NEEDS,
     RoundOf,
     read_lengths,
+    read_ranking,
     read_submissions,
     require,
 )
@@ -38,7 +40,6 @@ from builder.leaderboard.records import (
 from builder.leaderboard.rows import (
     SubmissionRow,
     delivered_of,
-    entries_of,
     feedback_of,
     is_without_agents,
     metrics_of,
@@ -56,8 +57,9 @@ class AggregationStore(Source):
     >>> with AggregationStore("workspace", dialect=MIXSEEK) as store:
     ...     store.ranking("3f0c…")  # or: await store.get_leader_board_ranking("3f0c…")
 
-    Every coroutine has a plain method beside it. Methods may be called from several threads at once. All
-    raise a ``LeaderboardError``: where there is no database, or it cannot be read.
+    Every coroutine has a plain method beside it. Methods may be called from several threads at once. An
+    answer is at least as new as the call. All raise a ``LeaderboardError``: where there is no database, where
+    it cannot be read, or where its copy takes longer than ``patience``.
     """
 
     def __repr__(self) -> str:
@@ -85,7 +87,8 @@ class AggregationStore(Source):
 
         The scores are MixSeek's own 32-bit ones, which prompts print; for pages there is ``standings``.
         """
-        return entries_of(self.standings(execution_id, order))
+        wanted = order or self.dialect.ranking_order
+        return self._answer_with(RANKING_NEEDS, lambda reader: read_ranking(reader, execution_id, wanted))
 
     def standings(self, execution_id: str, order: RankingOrder | None = None) -> list[Standing]:
         """The ranking with all its digits: in MixSeek's order (``team_id``), in the contract's
@@ -250,14 +253,23 @@ class AggregationStore(Source):
 
     def activity(self, now: datetime | None = None, *, wait: float = 0.0) -> Activity:
         """The workspace at a glance; waits at most ``wait`` seconds for a copy and does without one."""
-        with suppress(LeaderboardError):
-            self.refresh(wait)
-        reader = self._snapshots.shown()
-        signs = self.signs(reader, now)
-        if reader is None:
-            missing = not self.path.exists()
-            return Activity(tuple(signs.alive), executions=0 if missing else None)
-        return listing.activity(reader, signs)
+        for _ in range(2):
+            with suppress(LeaderboardError):
+                self.refresh(wait)
+            reader = self._snapshots.shown()
+            if reader is None:
+                break
+            try:
+                return listing.activity(reader, self.signs(reader, now))
+            except Gone:
+                self._snapshots.forget(reader)
+            except Failed:
+                # The next real question finds out what is wrong; a glance need not.
+                break
+            except ReaderStopped as stop:
+                self._snapshots.quarantine(reader, stop)
+        alive = self.signs(None, now).alive
+        return Activity(tuple(alive), executions=None if self.path.exists() else 0)
 
     # --- what was sent -------------------------------------------------------------------
 

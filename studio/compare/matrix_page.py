@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
@@ -18,7 +18,7 @@ from builder.errors import JailError
 from builder.template.variables import PromptKind, field_name
 from studio.compare.forms import Picked
 from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
-from studio.compare.versions import NoDraft, VersionOrDraft
+from studio.compare.versions import NoDraft, SideName, VersionOrDraft, known_range, missing_side
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.budgets import budget_of
@@ -115,12 +115,14 @@ class MatrixPage:
                 raise NoDraft
             return self.draft
         if isinstance(chosen, str) and chosen not in self.labels:
-            raise RequestRefused(404, _("This set has no label “%(name)s”.") % {"name": chosen}, self._range)
+            raise RequestRefused(
+                404, _("This set has no label “%(name)s”.") % {"name": chosen}, known_range(self.prompt_set)
+            )
         label = chosen if isinstance(chosen, str) else BASELINE_LABEL if chosen is None else ""
         number = self.labels[label].number if label in self.labels else chosen or self.prompt_set.revision
         version = self._versions.filter(number=number).first()
         if version is None:
-            raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": number}, self._range)
+            raise missing_side(self.prompt_set, number)
         return VersionOrDraft(version)
 
     @property
@@ -129,13 +131,6 @@ class MatrixPage:
         chosen = self.clean["baseline"]
         name = BASELINE_LABEL if chosen is None else chosen
         return name if isinstance(name, str) and name in self.labels and self.baseline.version else ""
-
-    @property
-    def _range(self) -> str:
-        newest = self.prompt_set.revision
-        if newest:
-            return _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
-        return _("It has no versions yet: the first one is saved in the editor.")
 
     @cached_property
     def _found(self) -> list[PromptVersion]:
@@ -257,26 +252,24 @@ class MatrixPage:
     def rows(self) -> list[Row]:
         """The baseline and the versions, with the cells that are known from before."""
         rows = [self._row(side) for side in (self.baseline, *self.sides)]
-        return [_with(row, self.table.known(row.text)) for row in rows]
+        return [replace(row, groups=self.table.known(row.text)) for row in rows]
 
     def worked_out(self, row: Row) -> Row:
         """The row with its cells, or why it has none."""
         try:
-            return _with(row, self.table.row(row.text))
+            return replace(row, groups=self.table.row(row.text), refusal=None)
         except JailError as refusal:
-            return _with(row, None, refusal)
+            return replace(row, groups=None, refusal=refusal)
 
-    def one_row(self, name: int | str) -> Row:
+    def one_row(self, name: SideName) -> Row:
         """One row of the table, worked out; 404 where there is no such version."""
         if name == self.baseline.name:
             return self.worked_out(self._row(self.baseline))
-        if name == "draft":
-            if self.draft is None:
-                raise NoDraft
+        if name == "draft" and self.draft:
             return self.worked_out(self._row(self.draft))
-        version = self._versions.filter(number=name).first()
+        version = None if name == "draft" else self._versions.filter(number=name).first()
         if version is None:
-            raise RequestRefused(404, _("This set has no v%(number)d.") % {"number": name}, self._range)
+            raise missing_side(self.prompt_set, name)
         return self.worked_out(self._row(VersionOrDraft(version)))
 
     def some_rows(self, after: int) -> list[Row]:
@@ -324,7 +317,3 @@ class MatrixPage:
         """Who counted, the budget, and whether the cell is over it; None where an estimate cannot say."""
         fill = cell.fill(self.budget)
         return self.tokenizer or ESTIMATE, self.budget, fill == "over" if fill in ("over", "within") else None
-
-
-def _with(row: Row, groups: tuple[Group, ...] | None, refusal: JailError | None = None) -> Row:
-    return Row(row.side, row.text, row.is_baseline, row.same_template, groups, refusal)

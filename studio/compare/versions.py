@@ -86,21 +86,22 @@ def sides(
         sides["draft"] = VersionOrDraft(draft)
     for name in (old, new):
         if name not in sides:
-            raise _missing(prompt_set, name)
+            raise missing_side(prompt_set, name)
     return sides[old], sides[new]
 
 
-def _missing(prompt_set: PromptSet, name: SideName) -> RequestRefused:
+def missing_side(prompt_set: PromptSet, name: SideName) -> RequestRefused:
+    """The refusal of a version or draft that is not there; it says which versions are."""
     if name == "draft":
         return NoDraft()
-    newest = prompt_set.revision
-    return RequestRefused(
-        404,
-        _("This set has no v%(number)d.") % {"number": name},
-        _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
-        if newest
-        else _("It has no versions yet: the first one is saved in the editor."),
-    )
+    return RequestRefused(404, _("This set has no v%(number)d.") % {"number": name}, known_range(prompt_set))
+
+
+def known_range(prompt_set: PromptSet) -> str:
+    """Which versions the set has, in a sentence."""
+    if newest := prompt_set.revision:
+        return _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
+    return _("It has no versions yet: the first one is saved in the editor.")
 
 
 class ShownRow(NamedTuple):

@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ImproperlyConfigured
 
+from builder.leaderboard import LARGEST
 from builder.template.dialect import DIALECTS
 from builder.template.variables import FIELDS
 
@@ -33,6 +34,8 @@ class Environment:
     database: dict[str, Any] | None
     """The PostgreSQL server that `DATABASE_URL` names, as Django's settings have it; None for SQLite."""
     workspace_roots: tuple[Path, ...]
+    largest_database: int
+    """Bytes of a workspace's database that are copied; a larger one is not read."""
     skill_roots: tuple[Path, ...]
     """Folders outside of workspaces below which their settings may name folders of skills."""
     time_zone: str
@@ -66,6 +69,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         origins=_origins(environ.get("STUDIO_ORIGINS", "")),
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
+        largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
         workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS") or (data / "demo",),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
@@ -96,6 +100,14 @@ def _switch(name: str, value: str) -> bool:
     if value == "1":
         return True
     raise ImproperlyConfigured(f"{name} is {value!r}: write 1 or 0.")
+
+
+def _megabytes(name: str, value: str) -> int:
+    if not value:
+        return LARGEST
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of megabytes, such as 4096.")
+    return int(value) * 1024**2
 
 
 def _folder(name: str, value: str) -> Path:

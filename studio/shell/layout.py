@@ -132,17 +132,13 @@ def theme_of(request: HttpRequest) -> Theme:
     return chosen if chosen in THEMES else "system"
 
 
-def keys_on(request: HttpRequest) -> bool:
-    """Whether single keys act; speech input and slips of the hand may press them unasked."""
-    return request.COOKIES.get(KEYS_COOKIE) != "off"
-
-
 def layout(request: HttpRequest) -> dict[str, Any]:
     """The context processor behind the base templates."""
     return {
         "sections": sections(request.path),
         "theme": theme_of(request),
-        "keys_on": keys_on(request),
+        # Whether single keys act: speech input and slips of the hand may press them unasked.
+        "keys_on": request.COOKIES.get(KEYS_COOKIE) != "off",
         "themes": [("system", _("System")), ("light", _("Light")), ("dark", _("Dark"))],
         "csp_nonce": getattr(request, "csp_nonce", ""),
     }

@@ -70,6 +70,7 @@ def _opened(path: str, dialect: Dialect, roots: tuple[Path, ...]) -> Aggregation
         cache_folder=settings.STUDIO_DATA / "copies",
         background_bytes=_WAITED_FOR_BYTES,
         patience=settings.STUDIO_COPY_PATIENCE,
+        largest=settings.STUDIO_LARGEST_DATABASE,
         # A server that shares the folder may be at a large file: waiting for it costs no page anything.
         retries=Retries(lock_wait=600.0),
         roots=roots,

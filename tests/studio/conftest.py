@@ -4,20 +4,19 @@ import tests.with_django  # noqa: F401
 
 # isort: split
 
-import json
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import timezone, translation
+from django.utils import translation
 
 from builder.jail import JailPool
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
+from tests.studio.demo_teams import hear_of_teams
 from tests.studio.jail import UseJail
 from tests.studio.odd_workspace import make_odd_workspace
 
@@ -54,16 +53,8 @@ def demo(db: None, demo_folder: Path) -> Path:
     from studio.operations.demo import load_demo
 
     load_demo(demo_folder)
-    _hear_of_teams(demo_folder, timezone.now())
+    hear_of_teams(demo_folder)
     return demo_folder
-
-
-def _hear_of_teams(folder: Path, now: datetime) -> None:
-    """The demo's run goes on however long ago the folder was made: its teams have just been heard of."""
-    for file in folder.glob("demo/*/logs/*.progress.json"):
-        told = json.loads(file.read_text("utf-8"))
-        if told["status"] == "running":
-            file.write_text(json.dumps(told | {"updated_at": now.isoformat()}), "utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -2,13 +2,14 @@
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
 import threading
 from argparse import ArgumentTypeError
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from django.conf import settings
@@ -16,6 +17,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import OperationalError
 from django.utils import timezone
 
+from builder.leaderboard import stop_readers
 from studio.operations.backup import BackupError
 from studio.operations.database import bring_up_to_date, is_empty
 from studio.operations.server import AddressError, base_url, listen, prepare
@@ -55,6 +57,8 @@ class Command(BaseCommand):
 
         watch = Watch()
         serve = prepare(server, application, behind_proxy=settings.ENVIRONMENT.https)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, _stop)
         try:
             self._announce(server, browser=not options["no_browser"])
             # Beside the first page rather than before it.
@@ -103,6 +107,12 @@ class Command(BaseCommand):
         self.stdout.flush()
         if browser and urlsplit(link).hostname in ("127.0.0.1", "localhost", "::1"):
             open_browser(link)
+
+
+def _stop(_signal: int, _frame: object) -> NoReturn:
+    """No request that waits for a database holds the server back: its reader is ended first."""
+    stop_readers()
+    raise KeyboardInterrupt
 
 
 def open_browser(link: str) -> None:

@@ -13,7 +13,9 @@ from typing import Any
 import duckdb
 import pytest
 
-from builder.__main__ import main
+from builder import __version__
+from builder.__main__ import COMMANDS, main
+from builder.commands import NAMES
 from builder.leaderboard import AggregationStore
 from builder.leaderboard.schema import DDL
 from tests.builder.workspaces import play_small_workspace
@@ -217,6 +219,46 @@ def test_check_as_annotations_of_a_code_host(run: Run, tmp_path: Path) -> None:
     )
 
 
+def test_check_as_sarif(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The properties that SARIF 2.1.0 requires, and those that a code host shows."""
+    monkeypatch.chdir(tmp_path)
+    wrong = GOOD.replace("{{ user_prompt }}", "{{ user_promt }}").replace(
+        "# 評価対象", "{{ user_prompt|upper }}"
+    )
+    (tmp_path / "a b%.toml").write_text(wrong)
+    code, out, _ = run("check", "a b%.toml", tmp_path / "a b%.toml", "--format", "sarif")
+    report = json.loads(out)
+    assert code == 1
+    assert report["version"] == "2.1.0" and report["$schema"].endswith("sarif-2.1.0.json")
+    (run_,) = report["runs"]
+    driver = run_["tool"]["driver"]
+    assert driver["name"] == "prompt-studio" and driver["version"] == __version__
+    assert {result["level"] for result in run_["results"]} == {"error", "note"}
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert len(rules) == len(set(rules)) and all(rule["shortDescription"]["text"] for rule in driver["rules"])
+    for result in run_["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        (location,) = result["locations"]
+        place = location["physicalLocation"]
+        assert place["artifactLocation"]["uri"] in ("a%20b%25.toml", f"file://{tmp_path}/a%20b%25.toml")
+        assert place["region"]["startLine"] >= 1
+    first = run_["results"][0]
+    assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 4, "startColumn": 4}
+    assert first["message"]["text"] == (
+        "`user_promt` is not a variable of this template. Did you mean `user_prompt`? Write `user_prompt`."
+    )
+    (tmp_path / "good.toml").write_text(GOOD)
+    code, out, _ = run("check", "good.toml", "--format", "sarif")
+    assert (code, json.loads(out)["runs"][0]["results"]) == (0, [])
+
+
+def test_check_of_a_workspace_with_a_broken_orchestrator_file_names_it(run: Run, workspace: Path) -> None:
+    orchestrator = workspace / "configs" / "orchestrator.toml"
+    orchestrator.write_text("[orchestrator\n")
+    code, out, _ = run("check", workspace)
+    assert (code, out.partition(": ")[0]) == (1, f"{orchestrator}:1")
+
+
 def test_check_takes_several_files_and_stdin(run: Run, tmp_path: Path) -> None:
     first = prompt_file(tmp_path, "{{ user_prompt }}", "{{ user_promt }}")
     code, out, _ = run("check", first, "-", stdin=GOOD.replace("{{ submission }}", "{{ submision }}"))
@@ -231,10 +273,11 @@ def test_check_of_a_missing_file_keeps_the_findings_of_the_others(
 ) -> None:
     bad, none = prompt_file(tmp_path, "{{ user_prompt }}", "{{ user_promt }}"), tmp_path / "none.toml"
     code, out, err = run("check", none, bad, tmp_path, *isolated)
+    usual = tmp_path / "configs" / "prompt_builder.toml"
     assert (code, err) == (1, "")
     assert out.splitlines()[0] == f"{none}:1: error: Cannot be read: No such file or directory"
     assert out.splitlines()[1].startswith(f"{bad}:4:4: error: ")
-    assert out.splitlines()[2] == f"{tmp_path}:1: error: Cannot be read: Is a directory"
+    assert out.splitlines()[2] == f"{usual}:1: error: Cannot be read: No such file or directory"
 
 
 def test_check_ends_a_finding_before_its_advice(run: Run, tmp_path: Path) -> None:
@@ -332,6 +375,11 @@ def test_wrong_usage_exits_with_two(run: Run, wrong: tuple[str, ...]) -> None:
     code, out, err = run(*wrong)
     assert (code, out) == (2, "")
     assert "usage: python -m builder" in err
+
+
+def test_version_is_told_and_every_command_is_known_by_name(run: Run) -> None:
+    assert run("--version") == (0, f"prompt-studio {__version__}\n", "")
+    assert tuple(command.__name__.rpartition(".")[2] for command in COMMANDS) == NAMES
 
 
 # --- diff --------------------------------------------------------------------------------

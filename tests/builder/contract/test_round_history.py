@@ -25,25 +25,6 @@ def test_a_submission_without_a_result_has_what_its_record_says() -> None:
     assert (second.score, second.feedback, second.metrics) == (72.46, "構成は良い\n例を増やすこと", {})
 
 
-def test_nothing_submitted_is_said() -> None:
-    assert compress_submission_history([]) == "（過去のSubmissionはありません）"
-
-
-def test_beginning_and_end_of_long_submissions_stay_and_short_ones_are_whole() -> None:
-    long = "a" * 200 + "b" + "c" * 100
-    assert compress_submission_history([record(1, "d" * 300), record(2, long)]) == (
-        f"ラウンド 1: {'d' * 300}\nラウンド 2: {'a' * 200}...[中略]...{'c' * 100}"
-    )
-
-
-def test_only_the_latest_five_are_shown() -> None:
-    records = [record(number, f"回答{number}") for number in range(1, 8)]
-    assert compress_submission_history(records) == (
-        "ラウンド 3: 回答3\nラウンド 4: 回答4\nラウンド 5: 回答5\nラウンド 6: 回答6\nラウンド 7: 回答7"
-    )
-    assert compress_submission_history(records, max_items=1) == "ラウンド 7: 回答7"
-
-
 def test_the_newest_are_taken_first_and_shown_in_the_order_of_the_rounds() -> None:
     records = [record(1, "短い"), record(2, "長い文章" * 40), record(3, "い"), record(4, "う")]
     enough = "ラウンド 3: い\nラウンド 4: う"

@@ -8,7 +8,6 @@ import pytest
 from builder.contract.round_prompt import PlainTextPromptBuilder, RoundPromptConfig, build_prompt
 from builder.contract.round_templates import (
     TEMPLATE_FILES,
-    TEMPLATE_VARIABLES,
     Jinja2PromptBuilder,
     RoundTemplate,
     check_round_template,
@@ -69,22 +68,6 @@ def build(path: Path, text: str, metadata: dict[str, str] | None = None) -> str:
 def found(text: str, template: RoundTemplate = "continuation") -> list[tuple[int, str, str]]:
     problems = check_round_template(template, text)
     return [(problem.line, problem.message, problem.suggestion) for problem in problems]
-
-
-def test_variables_are_those_of_the_documents() -> None:
-    assert {template: [*names] for template, names in TEMPLATE_VARIABLES.items()} == {
-        "initial": ["user_query", "team_id", "team_name"],
-        "continuation": [
-            "user_query",
-            "round_number",
-            "team_id",
-            "team_name",
-            "submission_history",
-            "evaluation_feedback",
-            "leaderboard_ranking",
-            "current_team_rank",
-        ],
-    }
 
 
 def test_the_documents_example_passes_and_renders(tmp_path: Path) -> None:

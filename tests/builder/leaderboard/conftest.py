@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from builder.leaderboard import AggregationStore, snapshot
+from builder.leaderboard import AggregationStore, copy_job
 from builder.simulation import TASKS, Run, simulate
 from builder.template.variables import PromptKind
 
@@ -52,7 +52,7 @@ class Played:
 @pytest.fixture(autouse=True)
 def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Between copies of a file that keeps changing; the tests' files are small."""
-    monkeypatch.setattr(snapshot, "REST_PER_WORK", 0.0)
+    monkeypatch.setattr(copy_job, "REST_PER_WORK", 0.0)
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ import pytest
 
 from builder.errors import DatabaseMissing, LeaderboardError
 from builder.leaderboard import AggregationStore, copying
-from builder.leaderboard.copying import Changed, Watch, copy, identify
+from builder.leaderboard.copying import Changed, Terms, Watch, copy, identify
 from tests.builder.leaderboard.conftest import Played
 
 Open = Callable[..., AggregationStore]
@@ -26,12 +26,12 @@ def database(played: Played) -> Path:
 def test_a_copy_has_the_bytes_of_the_original_and_of_its_logs(database: Path, tmp_path: Path) -> None:
     for suffix in copying.SIDECARS:
         Path(f"{database}{suffix}").write_bytes(b"log " + suffix.encode())
-    copied = copy(str(database), tmp_path / "part")
+    identity = copy(str(database), tmp_path / "part")
     assert (tmp_path / "part").read_bytes() == database.read_bytes()
     for suffix in copying.SIDECARS:
         assert Path(f"{tmp_path / 'part'}{suffix}").read_bytes() == b"log " + suffix.encode()
-    assert copied.has_log
-    assert copied.identity == identify(str(database))
+    assert identity == identify(str(database))
+    assert None not in identity.logs
 
 
 def test_a_copy_is_readable_by_its_owner_only(database: Path, tmp_path: Path) -> None:
@@ -110,7 +110,7 @@ def test_a_symlink_is_followed_only_where_that_is_wanted(database: Path, tmp_pat
     copy(str(link), tmp_path / "followed")
     assert (tmp_path / "followed").read_bytes() == database.read_bytes()
     with pytest.raises(LeaderboardError, match="is not a regular file"):
-        copy(str(link), tmp_path / "refused", follow_symlinks=False)
+        copy(str(link), tmp_path / "refused", Terms(follow_symlinks=False))
 
 
 def test_a_missing_file_is_told_with_its_path(tmp_path: Path) -> None:

@@ -1,12 +1,13 @@
 """Copies lie where nobody else can reach them, and do not pile up."""
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from builder.errors import CacheFolderError
+from builder.errors import CacheFolderError, DatabaseMissing
 from builder.leaderboard import AggregationStore, Bounds, default_folder
 from builder.leaderboard.folder import CopyFolder
 from tests.builder.leaderboard.conftest import Played
@@ -17,15 +18,25 @@ KEY, OTHER = "0" * 16, "1" * 16
 
 @pytest.fixture
 def folder(cache: Path) -> CopyFolder:
-    made = CopyFolder(cache, Bounds(copies=3, bytes=10_000))
-    made.ensure()
+    made = CopyFolder(cache, Bounds(copies=3, bytes=20 * 4096))
+    for key in (KEY, OTHER):
+        made.ensure(key, __file__)
     return made
 
 
 def _copy(folder: CopyFolder, key: str, identity: int, *, used: int, size: int = 10) -> Path:
+    folder.ensure(key, __file__)
     path = folder.copy(key, f"{identity:024x}")
-    path.write_bytes(bytes(size))
+    path.mkdir()
+    (path / "mixseek.db").write_bytes(bytes(size))
     os.utime(path, (used, used))
+    return path
+
+
+def _part(folder: CopyFolder, key: str) -> Path:
+    path = folder.of(key) / f"{'a' * 16}.part"
+    path.mkdir()
+    (path / "mixseek.db").write_bytes(b"half")
     return path
 
 
@@ -57,13 +68,13 @@ def test_a_folder_of_another_user_is_refused(folder: CopyFolder, monkeypatch: py
     stranger = os.geteuid() + 1
     monkeypatch.setattr(os, "geteuid", lambda: stranger)
     with pytest.raises(CacheFolderError, match="it belongs to another user"):
-        folder.ensure()
+        folder.ensure(KEY, __file__)
 
 
 def test_a_folder_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(CacheFolderError, match="cannot be used"):
-        CopyFolder(tmp_path / "file" / "cache").ensure()
+        CopyFolder(tmp_path / "file" / "cache").ensure(KEY, __file__)
 
 
 @pytest.mark.parametrize(
@@ -88,20 +99,15 @@ def test_a_new_copy_replaces_the_older_ones_of_its_database(folder: CopyFolder) 
 
 
 def test_leftovers_of_killed_processes_are_removed(folder: CopyFolder, cache: Path) -> None:
-    for key in (KEY, OTHER):
-        part = folder.part(key)
-        part.write_bytes(b"half")
-        Path(f"{part}.wal").write_bytes(b"half")
-        spilled = Path(f"{part}.tmp")
-        spilled.mkdir()
-        (spilled / "block").write_bytes(b"x")
+    parts = [_part(folder, key) for key in (KEY, OTHER)]
+    (cache / f"{KEY}-{'0' * 24}.duckdb").write_bytes(b"of an earlier release")
     folder.tidy(_copy(folder, KEY, 1, used=1))
-    assert [entry for entry in cache.iterdir() if ".part" in entry.name] == []
+    assert [part for part in parts if part.exists()] == []
+    assert {entry.name for entry in cache.iterdir()} == {KEY, OTHER}
 
 
 def test_an_unfinished_copy_of_a_living_process_is_left_alone(folder: CopyFolder, cache: Path) -> None:
-    part = folder.part(OTHER)
-    part.write_bytes(b"half")
+    part = _part(folder, OTHER)
     with folder.lock(OTHER, wait=0) as held:
         assert held
         folder.tidy(_copy(folder, KEY, 1, used=1))
@@ -119,7 +125,7 @@ def test_one_process_at_a_time_makes_a_copy(folder: CopyFolder) -> None:
         assert again
 
 
-@pytest.mark.parametrize(("count", "size", "left"), [(5, 10, 3), (3, 4_000, 2), (2, 10_000, 1)])
+@pytest.mark.parametrize(("count", "size", "left"), [(5, 10, 3), (3, 8 * 4096, 2), (2, 20 * 4096, 1)])
 def test_copies_are_bounded_in_number_and_size_and_the_longest_unused_go_first(
     count: int, size: int, left: int, folder: CopyFolder, cache: Path
 ) -> None:
@@ -129,13 +135,23 @@ def test_copies_are_bounded_in_number_and_size_and_the_longest_unused_go_first(
     assert {entry for entry in copies if entry.exists()} == {copies[0], *copies[count - left + 1 :]}
 
 
-def test_the_lock_of_an_evicted_database_goes_with_it(folder: CopyFolder, cache: Path) -> None:
-    for number in range(5):
-        with folder.lock(f"{number:016x}", wait=0):
-            _copy(folder, f"{number:016x}", number, used=number)
-    folder.tidy(_copy(folder, "f" * 16, 9, used=9))
-    assert len(list(cache.glob("*.lock"))) == 2
-    assert len(list(cache.glob("*.duckdb"))) == 3
+def test_copies_of_a_database_that_is_gone_are_removed(
+    folder: CopyFolder, played: Played, tmp_path: Path, open_store: Open, cache: Path
+) -> None:
+    (tmp_path / "gone").touch()
+    folder.ensure("2" * 16, str(tmp_path / "gone"))
+    gone = _copy(folder, "2" * 16, 1, used=1)
+    kept = _copy(folder, KEY, 1, used=1)
+    (tmp_path / "gone").unlink()
+    folder.tidy(_copy(folder, OTHER, 1, used=1))
+    assert (gone.parent.exists(), kept.exists()) == (False, True)
+    store = open_store(played.path)
+    assert store.executions()
+    before = {entry.name for entry in cache.iterdir()}
+    (played.path / "mixseek.db").unlink()
+    with pytest.raises(DatabaseMissing):
+        store.executions()
+    assert len(before - {entry.name for entry in cache.iterdir()}) == 1, "at once, where it is asked for"
 
 
 @pytest.mark.slow
@@ -144,6 +160,6 @@ def test_a_copy_in_use_may_be_evicted_and_still_be_read(
 ) -> None:
     store = open_store(played.path)
     expected = store.ranking(played.ids[0])
-    for copy in cache.glob("*.duckdb"):
-        copy.unlink()
+    for copy in cache.glob("*/*/"):
+        shutil.rmtree(copy)
     assert store.ranking(played.ids[0]) == expected

@@ -12,7 +12,7 @@ from typing import NoReturn
 import pytest
 
 from builder.errors import CopyUnderWay, NotADatabase, TornCopy
-from builder.leaderboard import AggregationStore, copying, snapshot
+from builder.leaderboard import AggregationStore, copy_job, copying, snapshot
 from builder.leaderboard.copying import Changed, Watch
 from builder.leaderboard.folder import CopyFolder
 from tests.builder.leaderboard.conftest import Played
@@ -69,7 +69,7 @@ def _wait_for(condition: Callable[[], object]) -> None:
 
 
 def _copies(cache: Path) -> list[str]:
-    return sorted(entry.name for entry in cache.iterdir() if ".lock" not in entry.name)
+    return sorted(str(entry.relative_to(cache)) for entry in cache.glob("*/*/"))
 
 
 def test_the_first_reader_is_told_how_far_the_copy_is(
@@ -156,14 +156,15 @@ def test_who_waits_for_another_process_sees_how_far_that_one_is(
     folder = CopyFolder(cache)
     with open_store(played.path) as first:
         first.executions()
-    key = _copies(cache)[0].split("-")[0]
+    key = _copies(cache)[0].split("/")[0]
     _add_row(played, "new", "team-001", 1, 50.0)
     store = open_store(played.path, **AT_ONCE)
     with folder.lock(key, wait=0) as held:
         assert held
-        folder.part(key).write_bytes(bytes(1000))
+        (folder.of(key) / f"{'a' * 16}.part").mkdir()
+        (folder.of(key) / f"{'a' * 16}.part" / "mixseek.db").write_bytes(bytes(5000))
         store.refresh()
-        _wait_for(lambda: store.copying().done == 1000)
+        _wait_for(lambda: store.copying().done == 8192)
         assert store.copying().total == database.stat().st_size
     _wait_for(lambda: store.copying().state == "idle")
     assert len(store.standings("new")) == 1
@@ -188,9 +189,12 @@ def test_a_question_under_way_is_answered_although_the_store_is_closed(
     played: Played, open_store: Open
 ) -> None:
     store = open_store(played.path)
+    asked = []
 
     def question(reader: object) -> list[tuple[int]]:
-        store.close()
+        if not asked:
+            store.close()
+        asked.append(reader)
         return reader.rows("SELECT COUNT(*) FROM leader_board")  # type: ignore[attr-defined, no-any-return]
 
     assert store.answer(question)[0][0] > 0
@@ -219,7 +223,7 @@ def test_a_copy_steps_back_behind_pages(
 def test_a_large_file_that_is_written_to_all_the_time_is_left_alone_for_a_while(
     played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(snapshot, "REST_PER_WORK", 1e6)
+    monkeypatch.setattr(copy_job, "REST_PER_WORK", 1e6)
     store = open_store(played.path, **AT_ONCE)
     store.refresh(wait=30)
     _add_row(played, "new", "team-001", 1, 50.0)

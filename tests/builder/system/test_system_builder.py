@@ -4,7 +4,6 @@ import os
 import platform
 import shutil
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,22 +99,6 @@ def test_mode_is_the_files_unless_one_is_asked_for(workspace: Path) -> None:
     assert builder(workspace).build("minimal").mode == "minimal"
 
 
-def test_the_contracts_flat_settings_are_understood(workspace: Path) -> None:
-    built = SystemPromptBuilder(
-        workspace, {"bootstrapMaxChars": 3, "userTimezone": "Asia/Tokyo", "timeFormat": "12"}, MACHINE
-    ).build()
-    assert "## SOUL.md\n\nSOU\n[... truncated ...]" in built.text
-    assert "Timezone: Asia/Tokyo\nTime format: 12-hour\n\nUse session_status tool" in built.text
-
-
-def test_without_a_file_the_contracts_tools_stand(workspace: Path) -> None:
-    assert builder(workspace).build().section("tooling").text == (
-        "# Tooling\n\nAvailable tools:\n- read: Read files from the workspace\n"
-        "- write: Write files to the workspace\n- exec: Execute shell commands\n"
-        "- session_status: Get current time and session info"
-    )
-
-
 def test_what_cannot_be_begun_says_so(tmp_path: Path, workspace: Path) -> None:
     with pytest.raises(WorkspaceMissing):
         SystemPromptBuilder(tmp_path / "nowhere")
@@ -133,26 +116,6 @@ def test_what_cannot_be_begun_says_so(tmp_path: Path, workspace: Path) -> None:
 
 def test_the_machine_is_this_one_unless_another_is_handed_in(workspace: Path) -> None:
     assert f"- Python: {platform.python_version()}\n" in SystemPromptBuilder(workspace).build().text
-
-
-def test_ten_real_sized_skills_cost_96_percent_less_as_references(workspace: Path) -> None:
-    """Bodies of 6 to 8 kB and descriptions of a sentence, as in published collections."""
-    shutil.rmtree(workspace / "skills")
-    for number in range(10):
-        body = "".join(
-            f"## Step {step}\n\nCall `tool_{number}_{step}` with the id from the step before, check that its"
-            f" status is {step * 7 + number}, and write what you found to notes/{step}.md first.\n\n"
-            for step in range(45)
-        )
-        add_skill(workspace, f"skill-{number}", "Search, read and label the messages of an account", body)
-    made = SystemPromptBuilder(workspace, machine=replace(MACHINE, home=workspace.parent))
-    built = made.build()
-    costs = made.skill_costs(built)
-    assert len(costs) == 10 and all(cost.inlined.exact for cost in costs)
-    assert all(1_200 < cost.inlined.tokens < 2_500 for cost in costs)
-    # The whole section counts, its instruction and tags included.
-    assert built.section("skills").tokens.tokens <= 0.04 * sum(cost.inlined.tokens for cost in costs)
-    assert all(cost.saving >= 0.96 for cost in costs)
 
 
 def test_a_skill_that_is_gone_since_costs_nothing(workspace: Path) -> None:

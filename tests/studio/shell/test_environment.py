@@ -22,6 +22,14 @@ def test_empty_environment_is_a_local_studio() -> None:
     assert not environment.https
     assert not environment.debug
     assert environment.workspace_roots == (environment.data / "demo",)
+    assert environment.largest_database == 4 * 1024**3
+
+
+def test_the_largest_database_is_a_number_of_megabytes() -> None:
+    assert read(STUDIO_LARGEST_DATABASE="100").largest_database == 100 * 1024**2
+    for odd in ("4 GB", "0", "-1", "1e3", "9" * 40):
+        with pytest.raises(ImproperlyConfigured, match="write a number of megabytes, such as 4096"):
+            read(STUDIO_LARGEST_DATABASE=odd)
 
 
 def test_mixseeks_own_variables_are_noted_and_never_refused() -> None:

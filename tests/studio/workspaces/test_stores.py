@@ -43,7 +43,7 @@ def test_a_workspace_has_one_store_for_all_requests(played: Path, tmp_path: Path
         "contract",
     )
     assert store.executions()
-    assert [*(tmp_path / "copies").glob("*.duckdb")] != []
+    assert [*(tmp_path / "copies").glob("*/*/mixseek.db")] != []
 
 
 def test_only_so_many_are_kept_and_those_let_go_are_closed(
