@@ -5,6 +5,7 @@ outside of the f-strings: what collects them for translation does not look into 
 """
 
 from decimal import Decimal
+from functools import lru_cache
 from html import escape
 
 from django import template
@@ -78,7 +79,13 @@ def prompt_text(preview: Preview, prefixes: CacheablePrefixes | str | None = Non
 @register.filter
 def grouped(number: int | None) -> str:
     """1,204; a dash where nothing is known."""
-    return _NOT_KNOWN if number is None else number_format(number, force_grouping=True)
+    return _NOT_KNOWN if number is None else _grouped(get_language(), number)
+
+
+@lru_cache(maxsize=4096)
+def _grouped(language: str | None, number: int) -> str:
+    """Cached: a preview has many figures, and most are those of the one before."""
+    return number_format(number, force_grouping=True)
 
 
 @register.filter
