@@ -100,6 +100,21 @@ def test_init_writes_a_file_that_checks_and_renders(run: Run, tmp_path: Path) ->
     assert (code, out.splitlines()[0]) == (0, "# ユーザから指定されたタスク")
 
 
+def test_init_and_system_take_the_workspace_of_the_environment(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MIXSEEK_WORKSPACE", raising=False)
+    for command in ("init", "system", "check", "leaderboard"):
+        code, _, err = run(command)
+        assert (code, err.splitlines()[-1]) == (
+            2,
+            "python -m builder: error: name a WORKSPACE, or set MIXSEEK_WORKSPACE",
+        )
+    monkeypatch.setenv("MIXSEEK_WORKSPACE", str(tmp_path))
+    assert run("init")[0] == 0 and (tmp_path / "configs" / "prompt_builder.toml").is_file()
+    assert f"Working directory: {tmp_path}\n" in run("system")[1]
+
+
 def test_init_refuses_to_overwrite_without_force(run: Run, workspace: Path) -> None:
     path = workspace / "configs" / "prompt_builder.toml"
     code, out, err = run("init", workspace)

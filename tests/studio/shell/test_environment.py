@@ -82,6 +82,7 @@ def test_odd_database_url_is_refused_without_repeating_its_password(url: str, re
             "here",
             "STUDIO_WORKSPACE_ROOTS holds 'here': write absolute paths.",
         ),
+        ("STUDIO_SKILL_ROOTS", "~/skills", "STUDIO_SKILL_ROOTS holds '~/skills': write absolute paths."),
         (
             "STUDIO_TIME_ZONE",
             "Asia/Edo",
