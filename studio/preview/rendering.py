@@ -15,7 +15,7 @@ from django.urls import reverse
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Diff, compare, with_line_end
-from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
+from builder.errors import CoolingDown, DiffTooLarge, JailError, LimitExceeded, Superseded
 from builder.template.dialect import Dialect
 from builder.template.models import RoundPromptContext
 from builder.template.variables import CURRENT_DATETIME, PromptKind, field_name
@@ -162,7 +162,9 @@ def preview(
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
         before = examined.text
-        if saved is not None and shown.template_changed:
+        # Not after a limit: it took a worker, and the next one has still to start.
+        is_stopped = isinstance(examined.failure, LimitExceeded)
+        if saved is not None and shown.template_changed and not is_stopped:
             earlier = _text_of(saved, kind)
             values = at_round.values(kind, dialect, earlier)
             before = examine(kind, earlier, values, dialect, owner=owner).text
