@@ -48,6 +48,8 @@ OPEN_TO_STUDIO = {
         "system.cache_report",
         "template.defaults",
         "template.dialect",
+        "template.dialect_table",
+        "template.release_hints",  # looks for words and tags in one pass; parses nothing
         "diff.lines",
         "errors",
         "invalid_input",

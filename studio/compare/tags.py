@@ -6,6 +6,7 @@ The lines that changed since the last saved version are made in one go, because 
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Literal
+from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest, QueryDict
@@ -153,6 +154,12 @@ def _changed_rows(sections: Iterable[Section]) -> Iterator[str]:
 def compared_at(page: MatrixPage, row: Row, group: Group, cell: MatrixCell) -> str:
     """The address of the rendered comparison behind a cell."""
     return page.compare_url(row, group, cell)
+
+
+@register.simple_tag
+def one_prompt(kind: PromptKind, slug: str | None, number: int) -> str:
+    """The query that names a template, a context and one of its rounds."""
+    return urlencode({"kind": kind, "context": slug or "", "round": number})
 
 
 @register.filter

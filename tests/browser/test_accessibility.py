@@ -22,6 +22,7 @@ PAGES = {
     "/prompts/research-team/scores/": 200,
     "/prompts/research-team/matrix/?plain=on&open=round-5-first": 200,
     "/prompts/research-team/matrix/?baseline=99": 404,
+    "/prompts/research-team/release/?old=mixseek-0.1.0a15": 200,
     "/prompts/research-team/suggestions/": 200,
     "/prompts/research-team/compare/3...4": 200,
     "/prompts/research-team/prefixes/?old=1&new=5": 200,

@@ -13,7 +13,8 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from builder.template.dialect import MIXSEEK
+from builder.template.dialect import MIXSEEK, Dialect
+from studio.contexts.at_round import dialect_of
 from studio.editor.conflicts import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
@@ -82,7 +83,12 @@ class Proposal:
     @property
     def dialect(self) -> str:
         """Of a new set."""
-        return self.file.workspace.spoken.name if self.file.workspace else MIXSEEK.name
+        return default_format(self.file, None).name
+
+    @property
+    def default_format(self) -> Dialect:
+        """Whose default templates stand in for those that the file does not have."""
+        return default_format(self.file, self.prompt_set)
 
     @property
     def is_same(self) -> bool:
@@ -126,6 +132,13 @@ class Proposal:
         )
 
 
+def default_format(file: IncomingFile, prompt_set: PromptSet | None) -> Dialect:
+    """The release that reads the file, as far as that is known; else the set's own format."""
+    if file.workspace is not None:
+        return file.workspace.spoken
+    return dialect_of(prompt_set) if prompt_set else MIXSEEK
+
+
 def propose(
     file: IncomingFile, prompt_set: PromptSet | None, filling: Filling = "latest", *, owner: User
 ) -> Proposal:
@@ -137,7 +150,7 @@ def propose(
     if latest is None:
         filling = "default"
     kind = FileKind(file.holds)
-    first = prompt_set.first_text if prompt_set else kind.first_text()
+    first = kind.first_text(default_format(file, prompt_set))
     parts = dict((latest.templates if latest and filling == "latest" else first).parts)
     taken = []
     for text_kind in kind.text_kinds:

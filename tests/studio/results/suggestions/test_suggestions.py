@@ -284,5 +284,5 @@ def test_a_set_without_versions_or_contexts_has_suggestions_of_its_defaults(
 ) -> None:
     PromptSet.objects.create(slug="bare", name="Bare", created_at=NOW, changed_at=NOW)
     page = text_of(signed_in, "/prompts/bare/suggestions/")
-    assert "Of MixSeek's defaults" in page
+    assert "Of the defaults of mixseek-0.1.0a19" in page
     assert "This set has no sample context" in page
