@@ -18,7 +18,7 @@ from builder.errors import JailError
 from studio.editor.conflicts import Conflict, between, is_changed
 from studio.editor.forms import RevisionForm, read_choices, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
-from studio.editor.sets import reason
+from studio.editor.sets import reason, shared_failure
 from studio.editor.variables import variable_rows
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.preview.rendering import preview_source
@@ -84,6 +84,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
             by=person,
             at=now,
             draft=draft,
+            warn=lambda finding: messages.warning(request, shared_failure(finding)),
         )
     except NothingChanged:
         note = _("Nothing changed since v%(number)d, so no version was made.")

@@ -25,7 +25,7 @@ from studio.prompts.system_text import read_text
 from studio.prompts.texts import SystemText, Texts, user_prompts
 from studio.shell.jail import pool
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.exports.plan import Target, chosen_version, plan
+from studio.workspaces.exports.plan import Target, chosen_version, plan, trial
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import PromptFileState, states_of
@@ -152,7 +152,8 @@ def export_page(prompt_set: PromptSet, clean: dict[str, Any], person: User, toda
         targets = plan(version, planned, owner=person, today=today, opened=opened)
     except Refused as refused:
         return ExportPage(*start, errors=refused.findings)
-    return ExportPage(*start, targets, warnings=_warnings(version.templates, str(person.pk)))
+    warnings = [*trial(version, planned, owner=person), *_warnings(version.templates, str(person.pk))]
+    return ExportPage(*start, targets, warnings=warnings)
 
 
 def _waits_for(state: PromptFileState, version: PromptVersion, label_name: str) -> bool:
