@@ -17,7 +17,7 @@ from builder.errors import JailError
 from studio.editor.conflicts import Conflict, between, is_changed
 from studio.editor.forms import RevisionForm, read_choices, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
-from studio.editor.sets import reason
+from studio.editor.sets import reason, shared_failure
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
@@ -72,6 +72,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
             by=person,
             at=now,
             draft=draft,
+            warn=lambda finding: messages.warning(request, shared_failure(finding)),
         )
     except NothingChanged:
         note = _("Nothing changed since v%(number)d, so no version was made.")

@@ -21,7 +21,7 @@ from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.preview.saving import require_sound, save_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, errors_of
 from studio.prompts.models import Origin, VersionConflict
 from studio.prompts.texts import MOST_CHARACTERS, TEXT_FIELDS, TEXT_NAMES, TextKind, Texts, texts_of
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
@@ -121,7 +121,7 @@ class Proposal:
             self.templates is not None
             and not self.is_same
             and not self.content.has_errors
-            and not self.findings
+            and not errors_of(self.findings)
         )
 
     @property

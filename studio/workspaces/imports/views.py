@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +20,7 @@ from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
+from studio.shell.turns import heavy
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
@@ -32,7 +33,14 @@ from studio.workspaces.imports.importing import (
     import_into_editor,
     propose,
 )
-from studio.workspaces.imports.incoming import IncomingFile, NoFile, file_of, uploaded_file
+from studio.workspaces.imports.incoming import (
+    IncomingFile,
+    NoFile,
+    WorkspaceFile,
+    file_of,
+    other_file,
+    uploaded_file,
+)
 from studio.workspaces.imports.page import SETS_OFFERED, ImportPage
 from studio.workspaces.models import LABELLED
 
@@ -41,21 +49,26 @@ Moved = str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def prompt_import(request: HttpRequest) -> HttpResponse:
+def prompt_import(request: HttpRequest) -> HttpResponseBase:
     """Choose a file, of one's own or a workspace's."""
-    person = person_of(request)
     if request.method != "POST":
         target = valid_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
         return _upload_page(request, UploadForm(initial={"set": target}))
+    return _uploaded(request)
+
+
+@heavy
+def _uploaded(request: HttpRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _upload_page(request, form, status=422)
     file = form.cleaned_data["file"]
-    kept = Upload.objects.keep(person, file.name, file.read(), at=timezone.now())
+    kept = Upload.objects.keep(person_of(request), file.name, file.read(), at=timezone.now())
     return redirect(_with_query(kept.get_absolute_url(), set=form.cleaned_data["set"]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
@@ -65,13 +78,14 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
-    held = kind_of_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else FileKind.PROMPTS))
+    held = _held(workspace, view["file"] or (_chosen(view["set"]).holds if view["set"] else ""))
     label = held.label_of(workspace)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
     except NoFile as problem:
         messages.error(request, str(problem))
         return redirect(workspace)
@@ -81,14 +95,15 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@heavy
 def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
     clean = valid_or_refuse(AdoptForm(request.POST)).cleaned_data
-    held = kind_of_file(clean["file"] or FileKind.PROMPTS)
+    held = _held(workspace, clean["file"])
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
-    which = held.holds if FileKind(held.holds).is_system else ""
+    which = held.holds if FileKind(held.holds).is_system else held.mark
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
         messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
@@ -97,7 +112,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     if prompt_set.holds != held.holds:
         return redirect(look)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
         message = _("Adopt what was edited in %(workspace)s") % {"workspace": workspace.name}
         version = adopt(
             file, prompt_set, seen=clean["sha256"], message=message, by=person_of(request), at=now
@@ -241,6 +256,13 @@ def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> H
 def _workspace(slug: str) -> Workspace:
     workspace: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return workspace
+
+
+def _held(workspace: Workspace, reference: str) -> WorkspaceFile:
+    """A file of the workspace by its kind or its mark; the main prompt file where nobody says."""
+    if reference.startswith("@"):
+        return other_file(workspace, reference)
+    return kind_of_file(reference or FileKind.PROMPTS)
 
 
 def _chosen(slug: str) -> PromptSet:
