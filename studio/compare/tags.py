@@ -60,25 +60,32 @@ def address(context: template.RequestContext, path: str = "", **changes: object)
 
 
 @register.simple_tag(takes_context=True)
-def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+def opening(
+    context: template.RequestContext, stretch: Stretch, kind: PromptKind, at_round: int | str | None
+) -> str:
     """This page's address with these rows unfolded, beside those that are already."""
-    query = _query(context)
+    query = _query(context, at_round)
     query.appendlist("open", f"{kind}.{stretch.start}-{stretch.stop}")
     return f"{context['request'].path}?{query.urlencode()}#{kind}-rows-{stretch.start}"
 
 
 @register.simple_tag(takes_context=True)
-def rows_alone(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+def rows_alone(
+    context: template.RequestContext, stretch: Stretch, kind: PromptKind, at_round: int | str | None
+) -> str:
     """Where these rows alone are, for a page that is open already."""
-    query = _query(context)
+    query = _query(context, at_round)
     query["rows"] = f"{kind}.{stretch.start}-{stretch.stop}"
     return f"{context['request'].path}?{query.urlencode()}"
 
 
-def _query(context: template.RequestContext) -> QueryDict:
+def _query(context: template.RequestContext, at_round: int | str | None = None) -> QueryDict:
+    """The page's own; rows of a prompt are those of its round, which the address may have left open."""
     request: HttpRequest = context["request"]
     query = request.GET.copy()
     query.pop("rows", None)
+    if at_round:
+        query["round"] = str(at_round)
     return query
 
 
