@@ -55,8 +55,8 @@ def offers(prompt_set: PromptSet, person: User, *shown: SideName) -> list[Offer]
     has_draft = "draft" in shown or Draft.objects.unsaved(prompt_set, person)
     offered = [Offer("draft", _("Draft"))] if has_draft else []
     for (number, message), labels in labelled.items():
-        title = f"v{number} · {Truncator(message).chars(LONGEST_MESSAGE)}"
-        offered.append(Offer(number, f"{title} ({', '.join(labels)})" if labels else title))
+        title = f"v{number} ({', '.join(labels)})" if labels else f"v{number}"
+        offered.append(Offer(number, f"{title} · {Truncator(message).chars(LONGEST_MESSAGE)}"))
     return offered
 
 

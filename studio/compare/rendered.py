@@ -123,9 +123,9 @@ class PromptComparison:
     def _whole(self, cells: Sequence[Panel]) -> list[Panel]:
         """The panels of one round, out of the overview's cells."""
         panels: list[Panel] = []
-        for cell in cells:
+        for kind, cell in zip(KINDS, cells, strict=True):
             if cell.text and not cell.text.diff and not cell.text.too_large:
-                cell = self.panel(cell.kind, cell.round)  # the overview did not count its lines
+                cell = self.panel(kind, cell.round)  # the overview did not count its lines
             panels.append(replace(cell, changes_before=changes_in(panels)))
         return panels
 

@@ -66,7 +66,7 @@ def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: Sid
 def _without_side(
     request: HttpRequest, slug: str, old: SideName, new: SideName, missing: MissingSide
 ) -> HttpResponse:
-    """The page without its texts. Whoever comes back to a draft most likely saved it, as the newest version."""
+    """The page without its texts. Who comes back to a draft most likely saved it, as the newest version."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     newest = prompt_set.revision
     if isinstance(missing, NoDraft) and newest:

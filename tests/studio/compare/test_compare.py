@@ -104,7 +104,7 @@ def test_the_picker_offers_versions_with_messages_and_labels_and_the_draft(
     first = prompt_set.versions.get(number=1)
     for name in ("staging", "production"):
         Label.objects.move(name, first, by=person, at=NOW)
-    versions = ["v3 · after 2", "v2 · after 1", "v1 · first (production, staging)"]
+    versions = ["v3 · after 2", "v2 · after 1", "v1 (production, staging) · first"]
     assert offered() == versions
     Draft.objects.keep(prompt_set, person, sent("other\n", base=3), at=NOW)
     assert offered() == ["Draft", *versions]
@@ -339,9 +339,7 @@ def test_in_place_of_a_draft_that_was_saved_stands_the_newest_version(
 ) -> None:
     answer = signed_in.get(COMPARE + asked, {"rendered": "on"}, follow=True)
     assert answer.redirect_chain == [(f"{COMPARE}{shown}?rendered=on", 302)]
-    assert (
-        "no unsaved draft of this set. Shown instead: v3, the newest version." in answer.content.decode()
-    )
+    assert "no unsaved draft of this set. Shown instead: v3, the newest version." in answer.content.decode()
 
 
 def test_a_set_without_versions_has_nothing_to_compare_with_a_draft(signed_in: Client) -> None:
@@ -374,14 +372,14 @@ def test_only_the_round_that_changes_is_named(prompt_set: PromptSet, signed_in: 
 def test_without_a_round_it_opens_at_the_first_that_changes(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:
-    now = "{% if round_number == 2 %}now{% endif %}"
-    save(prompt_set, person, replace(TEXTS, team_user_prompt=TEAM + now))
+    save(prompt_set, person, replace(TEXTS, team_user_prompt=LATE.replace("> 2", "== 2")))
     page = get(signed_in, "1...4", rendered="on")
-    assert "Third, round 2" in page and rows(page)[-1] == ("added", "", f"{PLUS}now")
+    assert "Third, round 2" in page
+    assert rows(page)[-1] == ("changed", f"{MINUS}Round 2", f"{PLUS}Round 2<ins>, the last</ins>")
     # Whatever else the page leads to is of the same round.
     assert 'compare/1...4.diff?rendered=on&amp;round=2"' in page
     assert "context=third&amp;round=2&amp;changed=on" in page
-    assert "+now" in signed_in.get(COMPARE + "1...4.diff", {"rendered": "on"}).content.decode()
+    assert "+Round 2, the last" in signed_in.get(COMPARE + "1...4.diff", {"rendered": "on"}).content.decode()
     assert "Third, round 3" in get(signed_in, "1...4", rendered="on", round="3")
 
 

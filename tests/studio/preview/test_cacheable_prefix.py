@@ -248,7 +248,9 @@ def test_a_versions_page_and_a_comparison_ask_for_what_changed(
     page = signed_in.get("/prompts/set/versions/1/").content.decode()
     assert 'hx-get="/prompts/set/prefixes/?new=1"' in page
     page = signed_in.get("/prompts/set/compare/1...2?rendered=on&context=third&round=2").content.decode()
-    assert 'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2&amp;changed=on"' in page
+    assert (
+        'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2&amp;changed=on"' in page
+    )
 
 
 def test_both_beginnings_of_both_versions_and_the_difference(
