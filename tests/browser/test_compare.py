@@ -11,7 +11,6 @@ from playwright.sync_api import Browser, Page, expect
 from studio.models import PromptSet
 from studio.prompts.texts import Templates
 from studio.shell.signin import issue_link_token
-from tests.browser.audit import findings
 from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 
@@ -131,19 +130,6 @@ def test_a_version_that_is_not_there_keeps_the_page(page: Page, server: str, wat
     page.get_by_label("Second version").select_option("5")
     page.get_by_role("button", name="Compare").click()
     expect(page).to_have_url(server + PAIR)
-
-
-def test_figures_are_folded_below_the_texts(page: Page) -> None:
-    page.goto("/prompts/research-team/compare/1...4")
-    scores = page.locator("#scores")
-    expect(scores.get_by_text("Mean best score")).to_be_hidden()
-    scores.locator("summary").click()
-    expect(scores.get_by_text("Mean best score")).to_be_visible()
-    page.locator("#prefixes").scroll_into_view_if_needed()
-    expect(page.locator("#prefixes tr[data-kind=team]")).to_be_attached()
-    panel, below = page.locator(".diff-panel").last.bounding_box(), scores.bounding_box()
-    assert panel and below and below["y"] > panel["y"] + panel["height"]
-    assert findings(page) == []
 
 
 COLOURED = """name => [...CSS.highlights.get(`jinja-${name}`) ?? []]
