@@ -127,6 +127,7 @@ if TYPE_CHECKING:
     from builder.system.input import Tool as Tool
     from builder.system.prompt import render_system_prompt as render_system_prompt
     from builder.system.workspace_scan import Machine as Machine
+    from builder.system.workspace_scan import ScanLimits as ScanLimits
     from builder.template.defaults import DEFAULT_EVALUATOR_USER_PROMPT as DEFAULT_EVALUATOR_USER_PROMPT
     from builder.template.defaults import DEFAULT_JUDGMENT_USER_PROMPT as DEFAULT_JUDGMENT_USER_PROMPT
     from builder.template.defaults import DEFAULT_TEAM_USER_PROMPT as DEFAULT_TEAM_USER_PROMPT
@@ -208,7 +209,7 @@ _NAMES = {
     "builder.system.front_matter": "FrontMatter",
     "builder.system.input": "BootstrapFile PromptMode Runtime Sandbox Skill SystemPromptInput Tool",
     "builder.system.prompt": "render_system_prompt",
-    "builder.system.workspace_scan": "Machine",
+    "builder.system.workspace_scan": "Machine ScanLimits",
     "builder.template.defaults": (
         "DEFAULT_EVALUATOR_USER_PROMPT DEFAULT_JUDGMENT_USER_PROMPT DEFAULT_TEAM_USER_PROMPT"
     ),

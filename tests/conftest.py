@@ -2,6 +2,7 @@
 
 import os
 import signal
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -48,20 +49,30 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.is_relative_to(BROWSER_TESTS):
             item.add_marker("browser")
     # Last of all: from its first page on Playwright keeps an event loop running, in which neither Django's
-    # database nor asyncio.run works.
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
+    # database nor asyncio.run works. The longest files first, so that no process ends long before the others.
+    items.sort(key=lambda item: _browser_order(item.path))
 
 
-class BrowserByFile(LoadScopeScheduling):
-    """Gives tests out to several processes one by one, and those of the browser, the last, by file."""
+@cache
+def _browser_order(path: Path) -> tuple[int, int, str]:
+    return (1, -path.stat().st_size, path.name) if path.is_relative_to(BROWSER_TESTS) else (0, 0, "")
+
+
+class ByFile(LoadScopeScheduling):
+    """Gives tests out to several processes by file, in the order in which they were collected.
+
+    Slow tests are given out one by one: a few of them take as long as whole files of others.
+    """
 
     def _split_scope(self, nodeid: str) -> str:
-        return nodeid.partition("::")[0] if nodeid.startswith("tests/browser/") else nodeid
+        file = nodeid.partition("::")[0]
+        one_by_one = self.config.option.markexpr == "slow" and not file.startswith("tests/browser/")
+        return nodeid if one_by_one else file
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> BrowserByFile:
-    return BrowserByFile(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ByFile:
+    return ByFile(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)

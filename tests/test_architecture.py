@@ -48,6 +48,8 @@ OPEN_TO_STUDIO = {
         "system.cache_report",
         "template.defaults",
         "template.dialect",
+        "template.dialect_table",
+        "template.release_hints",  # looks for words and tags in one pass; parses nothing
         "diff.lines",
         "errors",
         "invalid_input",
@@ -67,6 +69,7 @@ OPEN_TO_STUDIO = {
         "system.builder",  # with settings and front matters that the jail read
         "system.config",
         "system.input",  # plain values and the names of modes
+        "system.workspace_scan.ScanLimits",
         "system.file",  # turns tables that the jail read into settings and problems
         "cache.tokens",
         "diff.unified",

@@ -15,7 +15,6 @@ HEAD, TAIL = 200, 100
 _GAP = "...[中略]..."
 DEFAULT_MODEL = "o200k_base"
 
-S = TypeVar("S", bound=SubmissionLike)
 T = TypeVar("T")
 
 
@@ -70,24 +69,28 @@ def compress_submission_history(
     max_items: int = MOST_ITEMS,
     model: str = DEFAULT_MODEL,
 ) -> str:
-    """The latest submissions, a line for each, as many as fit: the newest are taken first and shown last."""
-    if not records:
+    """The latest submissions, a line for each, as many as fit: the newest are taken first and shown last.
+
+    Raises ``ContextError`` for a record that lacks a field.
+    """
+    taken = all_taken(SubmissionRecord, records)
+    if not taken:
         return NO_SUBMISSIONS
     return "\n".join(
         compressed(record.round_number, record.content)
-        for record in latest_that_fit(records, max_tokens, max_items=max_items, model=model)
+        for record in latest_that_fit(taken, max_tokens, max_items=max_items, model=model)
     )
 
 
 def latest_that_fit(
-    records: Sequence[S],
+    records: Sequence[SubmissionRecord],
     max_tokens: int = MOST_TOKENS,
     *,
     max_items: int = MOST_ITEMS,
     model: str = DEFAULT_MODEL,
-) -> list[S]:
+) -> list[SubmissionRecord]:
     """Those that ``compress_submission_history`` shows, in the order of their rounds."""
-    chosen: list[S] = []
+    chosen: list[SubmissionRecord] = []
     lines = ""
     for record in reversed(latest(records, max_items)):
         lines = f"{compressed(record.round_number, record.content)}\n{lines}".removesuffix("\n")

@@ -121,7 +121,7 @@ class Kept:
 
 
 class PlainTextPromptBuilder:
-    """The documents' texts, filled in.
+    """The documents' texts, filled in. Raises ``ContextError`` for records that lack a field.
 
     >>> PlainTextPromptBuilder().build_initial_prompt("2と3を足してください", "team-001")
     'ユーザのクエリに対して、最良の回答を提供してください。\\n\\nクエリ:\\n2と3を足してください'
@@ -148,7 +148,7 @@ class PlainTextPromptBuilder:
     ) -> str:
         played = played_rounds(submission_history, evaluation_feedback)
         blocks = [self._block(round_) for round_ in latest(played, self.config.max_submission_history_items)]
-        teams = leaderboard_ranking[: self.config.max_leaderboard_display_teams]
+        teams = all_taken(LeaderboardEntry, leaderboard_ranking[: self.config.max_leaderboard_display_teams])
         return _continuation(
             user_query,
             "\n\n".join(blocks) or NO_SUBMISSIONS,
@@ -245,7 +245,7 @@ def _continuation(user_query: str, history: str, ranking: list[str], rank: int |
     ).strip()
 
 
-def _team_lines(entries: Sequence[LeaderboardEntryLike], team_id: str) -> list[str]:
+def _team_lines(entries: Sequence[LeaderboardEntry], team_id: str) -> list[str]:
     return [(_OWN_TEAM if entry.team_id == team_id else _TEAM).format(entry=entry) for entry in entries]
 
 

@@ -55,7 +55,8 @@ Check = Callable[[PromptKind, str], list[Problem]]
 
 
 def check_file(data: bytes, name: str, check: Check = check) -> list[Problem]:
-    """Everything that is wrong with a file, by line; a file that cannot be read is one finding."""
+    """Everything that is wrong with a file, by line; a file that cannot be read is one finding. Raises
+    nothing."""
     try:
         return check_read(read(data, name), check)
     except PromptFileInvalid as error:

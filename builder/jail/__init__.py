@@ -3,7 +3,7 @@
 from builder.diff.three_way import Choice, Region, ThreeWay
 from builder.files.file_check import MISSING_FIELD
 from builder.files.prompt_file import NamedFile, PromptFile
-from builder.jail.answers import Examination, Match
+from builder.jail.answers import BranchTrial, Examination, Match
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool
 from builder.jail.seccomp import supported as seccomp_supported
@@ -13,6 +13,7 @@ from builder.template.coverage import Coverage
 __all__ = [
     "LIMIT_NAMES",
     "MISSING_FIELD",
+    "BranchTrial",
     "Choice",
     "Coverage",
     "Examination",

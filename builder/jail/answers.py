@@ -83,6 +83,28 @@ def coverage_of(answers: Iterable[Any]) -> Coverage:
     return together
 
 
+@dataclass(frozen=True)
+class BranchTrial:
+    """What came of taking every branch of a template, whatever its condition says."""
+
+    stop: LimitExceeded | None = None
+    """The limit that one of them met; those after it were not tried."""
+    line: int | None = None
+    """Where that one begins."""
+    untried: frozenset[int] = frozenset()
+    """Lines of branches that were not run all the same: nothing to go through, or a failure before."""
+
+
+def branch_trial_of(lines: Sequence[Sequence[int]], answers: Iterable[Any]) -> BranchTrial:
+    untried: set[int] = set()
+    for branch, answer in zip(lines, answers, strict=False):
+        if isinstance(answer, LimitExceeded):
+            return BranchTrial(answer, min(branch, default=None), frozenset(untried))
+        if answer is not True:
+            untried.update(branch)
+    return BranchTrial(untried=frozenset(untried))
+
+
 def landmarks_of(answer: Any) -> Landmarks | None:
     if answer is None or isinstance(answer, BuilderError):
         return None

@@ -24,6 +24,7 @@ from builder.orchestrators.tables import PARTS, read_table
 from builder.problems import errors_in
 from builder.system.front_matter import read_front_matters
 from builder.system.table import read_system_table
+from builder.template.branches import branches, take
 from builder.template.check import read
 from builder.template.coverage import coverage, unused
 from builder.template.dialect import CONTRACT, DIALECTS, MIXSEEK, Dialect
@@ -69,10 +70,21 @@ def _check(kind: PromptKind, text: str) -> tuple[_Check, nodes.Template | None]:
     return check, reading.tree
 
 
+def _most_output(args: Args) -> int:
+    """What a prompt may have: the template's own output, and each of its inputs once."""
+    inputs = sum(len(value) for value in args["variables"].values() if isinstance(value, str))
+    return int(args["output"]) + inputs
+
+
 def _render(args: Args, tree: nodes.Template | None = None) -> str:
     try:
         return render_capped(
-            args["kind"], args["text"], args["variables"], _dialect(*args["dialect"]), args["output"], tree
+            args["kind"],
+            args["text"],
+            args["variables"],
+            _dialect(*args["dialect"]),
+            _most_output(args),
+            tree,
         )
     except TemplateFailure as failure:
         # How deep Python goes depends on the machine, so this is a limit and no property of the text.
@@ -105,6 +117,15 @@ def _coverage(args: Args) -> Any:
     return {"reached": list(lines.reached), "unreached": list(lines.unreached)}
 
 
+def _branches(args: Args) -> Any:
+    return [branch.lines for branch in branches(args["text"], _dialect(*args["dialect"]))]
+
+
+def _take_branch(args: Args) -> bool:
+    dialect, text, values = _dialect(*args["dialect"]), args["text"], args["variables"]
+    return take(text, args["branch"], values, dialect, _most_output(args))
+
+
 def _unused(args: Args) -> list[str]:
     return sorted(unused(args["kind"], args["text"], _dialect(*args["dialect"]))) if _passes(args) else []
 
@@ -117,7 +138,7 @@ def _cacheable_prefixes(args: Args) -> Any:
     if not _passes(args):
         return None
     kind, text, values, dialect = args["kind"], args["text"], args["variables"], _dialect(*args["dialect"])
-    analysis = analyse(kind, text, values, dialect, args["output"], minimum=args.get("minimum", False))
+    analysis = analyse(kind, text, values, dialect, _most_output(args), minimum=args.get("minimum", False))
     return dataclasses.asdict(analysis)
 
 
@@ -167,6 +188,8 @@ JOBS: dict[str, Callable[[Args], Any]] = {
     "examine": _examine,
     "match": _match,
     "coverage": _coverage,
+    "branches": _branches,
+    "take_branch": _take_branch,
     "unused": _unused,
     "landmarks": _landmarks,
     "cacheable_prefixes": _cacheable_prefixes,
@@ -226,6 +249,7 @@ def warm_up() -> None:
             }
             for job in ("examine", "match", "coverage", "unused", "landmarks", "cacheable_prefixes"):
                 answer(JOBS[job], args)
+            answer(JOBS["take_branch"], args | {"branch": 0})
     made = answer(
         JOBS["merge"], {"old": None, "values": {"team_user_prompt": "a"}, "today": "2025-01-01", "name": "-"}
     )

@@ -17,7 +17,7 @@ from builder.diff.three_way import ThreeWay
 from builder.errors import BuilderError, LimitExceeded, TemplateFailure
 from builder.files.prompt_file import NamedFile, PromptFile
 from builder.jail import answers
-from builder.jail.answers import Examination, Match
+from builder.jail.answers import BranchTrial, Examination, Match
 from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
 from builder.jail.limits import Limits
@@ -212,6 +212,20 @@ class JailPool:
     ) -> Coverage:
         """The lines that these contexts reach together; none at all where one of them meets a limit."""
         return answers.coverage_of(self._in_each("coverage", kind, text, contexts, dialect))
+
+    def try_branches(
+        self, kind: PromptKind, text: str, variables: Variables, dialect: Dialect = CONTRACT
+    ) -> BranchTrial:
+        """Take each branch of a template that passes the check, in the same lane, up to the first limit."""
+        request = self._render_request("branches", kind, "", {}, dialect)
+        (lines,) = self._jobs.ask_each(request, "text", [text])
+        if isinstance(lines, LimitExceeded):
+            return BranchTrial(lines)
+        if isinstance(lines, BuilderError):
+            return BranchTrial()
+        request = self._render_request("take_branch", kind, text, variables, dialect)
+        taken = self._jobs.ask_each(request, "branch", list(range(len(lines))))
+        return answers.branch_trial_of(lines, taken)
 
     def unused(self, kind: PromptKind, text: str, dialect: Dialect = CONTRACT) -> frozenset[str]:
         """``builder.template.coverage.unused``, isolated."""

@@ -78,7 +78,7 @@ class WorkerProcess:
         os.set_blocking(self.stdout, False)
         self._readable = select.poll()
         self._readable.register(self.stdout, select.POLLIN)
-        self._frames = Frames(limits.output * _ANSWER_BYTES_PER_CHARACTER + _ANSWER_ROOM)
+        self._frames = Frames((limits.output + limits.input) * _ANSWER_BYTES_PER_CHARACTER + _ANSWER_ROOM)
         self._reaping = threading.Lock()
         self._status: int | None = None
         self.started = time.monotonic()

@@ -209,11 +209,11 @@ class RoundRecord:
     team_id: str
     team_name: str
     round_number: int
-    submission: str | None = None
+    submission: str | None = field(default=None, repr=False)
     submission_format: str | None = None
     score: float | None = None
     """As the evaluator gave it; the leaderboard itself keeps fewer digits."""
-    score_details: Mapping[str, Any] | None = None
+    score_details: Mapping[str, Any] | None = field(default=None, repr=False)
     metrics: tuple[Metric, ...] = ()
     final_submission: bool = False
     exit_reason: str | None = None
@@ -243,7 +243,7 @@ class DeliveredPrompt:
     answered before, as the last of the agents was told.
     """
 
-    text: str
+    text: str = field(repr=False)
     timestamp: datetime | None
     part: int
     """Its place among the parts of that message: a system prompt may come before it."""

@@ -20,7 +20,7 @@ from builder.system.front_matter import FrontMatterReader, read_front_matters
 from builder.system.input import MODES, PromptMode
 from builder.system.prompt import render_system_prompt
 from builder.system.sections import MISSING
-from builder.system.workspace_scan import Machine, Scan, scan
+from builder.system.workspace_scan import USUAL_LIMITS, Machine, Scan, ScanLimits, scan
 
 NO_MODE = message(
     "system-no-mode",
@@ -72,6 +72,7 @@ class SystemPromptBuilder:
         front_matters: FrontMatterReader = read_front_matters,
         *,
         skill_roots: Sequence[Path] = (),
+        limits: ScanLimits = USUAL_LIMITS,
     ) -> None:
         self.workspace = Path(workspace)
         if not self.workspace.is_dir():
@@ -80,6 +81,7 @@ class SystemPromptBuilder:
         self.machine = Machine.here() if machine is None else machine
         self.skill_roots = tuple(Path(os.path.realpath(root)) for root in skill_roots)
         self._front_matters = front_matters
+        self._limits = limits
 
     def __repr__(self) -> str:
         return f"SystemPromptBuilder({str(self.workspace)!r}, mode={self.config.mode!r})"
@@ -100,7 +102,15 @@ class SystemPromptBuilder:
             raise SettingsError.of(
                 type(self).__name__, NO_MODE, field="mode", mode=str(mode), modes=", ".join(MODES)
             )
-        scanned = scan(self.workspace, self.config, mode, self.machine, self._front_matters, self.skill_roots)
+        scanned = scan(
+            self.workspace,
+            self.config,
+            mode,
+            self.machine,
+            self._front_matters,
+            self.skill_roots,
+            self._limits,
+        )
         return _with_findings(render_system_prompt(scanned.given), scanned)
 
     def skill_costs(self, built: BuiltPrompt) -> list[SkillCost]:

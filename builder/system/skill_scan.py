@@ -24,7 +24,7 @@ from builder.system.sections import is_writable, one_line
 
 SKILL_FILE = "SKILL.md"
 MOST_SKILLS = 2_000
-"""Folders that are looked into, in one of ``dirs``."""
+"""Folders that are looked into, in each of ``dirs``."""
 LONGEST_DESCRIPTION = 1_024
 LARGEST_FILE = 256 * 1024
 """Bytes of a SKILL.md; beyond them an agent that loads it has little room left for its task."""
@@ -128,12 +128,13 @@ def find_skills(
     home: Path | None = None,
     read: FrontMatterReader = read_front_matters,
     allowed: Sequence[Path] = (),
+    most: int = MOST_SKILLS,
 ) -> FoundSkills:
     """The skills below the configured folders; of two with one name, the first folder's counts. ``allowed``
     are folders outside of the workspace below which some may lie."""
     diagnostics: list[Problem] = []
     places = _places(root, config, home, allowed, diagnostics)
-    files = [file for place in places for file in _files(place, diagnostics)]
+    files = [file for place in places for file in _files(place, diagnostics, most)]
     skills: dict[str, tuple[Skill, str]] = {}
     for file, matter in zip(files, read([file.head for file in files]), strict=True):
         title = one_line(matter.name or "") or file.folder
@@ -200,8 +201,8 @@ def _places(
             diagnostics.append(Problem("error", NOT_ALLOWED, file=name))
 
 
-def _files(place: _Place, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
-    for folder in _folders(place, diagnostics):
+def _files(place: _Place, diagnostics: list[Problem], most: int) -> Iterator[_SkillFile]:
+    for folder in _folders(place, diagnostics, most):
         name, path = f"{place.name}/{folder}/{SKILL_FILE}", place.path / folder / SKILL_FILE
         try:
             part = _head(path, place.root)
@@ -212,9 +213,9 @@ def _files(place: _Place, diagnostics: list[Problem]) -> Iterator[_SkillFile]:
             yield _SkillFile(name, path, folder, fenced(part.head).text, opening(part.head), part.size)
 
 
-def _folders(place: _Place, diagnostics: list[Problem]) -> Iterator[str]:
+def _folders(place: _Place, diagnostics: list[Problem], most: int) -> Iterator[str]:
     try:
-        listed = list_folder(place.path, place.parent, MOST_SKILLS)
+        listed = list_folder(place.path, place.parent, most)
     except BuilderError as error:
         diagnostics.append(refused(error, place.name))
         return
@@ -222,7 +223,7 @@ def _folders(place: _Place, diagnostics: list[Problem]) -> Iterator[str]:
         return
     names, more = listed
     if more:
-        diagnostics.append(Problem("warning", TOO_MANY, params={"limit": MOST_SKILLS}, file=place.name))
+        diagnostics.append(Problem("warning", TOO_MANY, params={"limit": most}, file=place.name))
     for name in names:
         if name.startswith("."):
             continue

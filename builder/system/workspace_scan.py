@@ -25,10 +25,7 @@ from builder.system.input import (
     Skill,
     SystemPromptInput,
 )
-from builder.system.skill_scan import FoundSkills, find_skills, refused
-
-MOST_READ = 64 * 1024 * 1024
-"""Bytes of all bootstrap files together; limits that ask for more find the rest refused."""
+from builder.system.skill_scan import MOST_SKILLS, FoundSkills, find_skills, refused
 
 _BYTES_PER_CHARACTER = 4
 
@@ -39,6 +36,19 @@ TOO_MUCH = message(
     fix_en="Lower `bootstrapMaxChars`, or name fewer files.",
     fix_ja="`bootstrapMaxChars` を小さくするか、ファイルを減らしてください。",
 )
+
+
+@dataclass(frozen=True)
+class ScanLimits:
+    """How much of a workspace is read; a server that builds for many people has lower ones."""
+
+    bytes: int = 64 * 1024 * 1024
+    """Of all bootstrap files together; settings that ask for more find the rest refused."""
+    skills: int = MOST_SKILLS
+    """Folders that are looked into, in each folder of skills."""
+
+
+USUAL_LIMITS = ScanLimits()
 
 
 @dataclass(frozen=True)
@@ -77,14 +87,17 @@ def scan(
     machine: Machine,
     read: FrontMatterReader = read_front_matters,
     skill_roots: Sequence[Path] = (),
+    limits: ScanLimits = USUAL_LIMITS,
 ) -> Scan:
     """What a prompt in this mode needs of the workspace, and nothing else of it; of folders outside, only
     skills below ``skill_roots``."""
     root = Path(os.path.realpath(workspace))
     wanted = IN_MODE[mode] - config.disabled_sections
-    files, diagnostics = _bootstrap(root, config.bootstrap) if "project_context" in wanted else ((), ())
+    files, diagnostics = (
+        _bootstrap(root, config.bootstrap, limits.bytes) if "project_context" in wanted else ((), ())
+    )
     skills = (
-        find_skills(root, config.skills, machine.home, read, skill_roots)
+        find_skills(root, config.skills, machine.home, read, skill_roots, limits.skills)
         if "skills" in wanted
         else FoundSkills()
     )
@@ -132,16 +145,18 @@ def _working_dir(root: Path, said: str) -> str:
 # --- bootstrap files ---------------------------------------------------------------------
 
 
-def _bootstrap(root: Path, config: BootstrapConfig) -> tuple[tuple[BootstrapFile, ...], tuple[Problem, ...]]:
+def _bootstrap(
+    root: Path, config: BootstrapConfig, most: int
+) -> tuple[tuple[BootstrapFile, ...], tuple[Problem, ...]]:
     files: list[BootstrapFile] = []
     diagnostics: list[Problem] = []
-    left = MOST_READ
+    left = most
     # A few bytes more than the limit's characters can have: the renderer has to see that there are more.
     head = (config.bootstrap_max_chars + 2) * _BYTES_PER_CHARACTER
     tail = head if config.truncation == "head_tail" else 0
     for name in config.files:
         try:
-            part = _part(root / name, root, head, tail, left)
+            part = _part(root / name, root, head, tail, left, most)
         except BuilderError as error:
             diagnostics.append(refused(error, name))
             part = None
@@ -154,12 +169,12 @@ def _bootstrap(root: Path, config: BootstrapConfig) -> tuple[tuple[BootstrapFile
     return tuple(files), tuple(diagnostics)
 
 
-def _part(path: Path, root: Path, head: int, tail: int, left: int) -> TextPart | None:
+def _part(path: Path, root: Path, head: int, tail: int, left: int, most: int) -> TextPart | None:
     if head + tail <= left:
         return read_part(path, root, head, tail)
     part = read_part(path, root, left)
     if part is not None and not part.whole:
-        raise BuilderError(TOO_MUCH, file=str(path), limit=MOST_READ)
+        raise BuilderError(TOO_MUCH, file=str(path), limit=most)
     return part
 
 

@@ -22,12 +22,20 @@ _IN_VALUE = re.compile(r"<\s*+/?+\s*+([^\s<>/][^<>]*+)")
 @lru_cache(maxsize=64)
 def boundary_tags(template: str) -> frozenset[str]:
     """The names of the tags that a template's source opens and closes, and those that always count."""
+    return ALWAYS.union(own_tags(template))
+
+
+def own_tags(template: str) -> dict[str, int]:
+    """The tags that a template opens and closes, and where each stands first."""
     # A tag that is never ended is none; without what follows the last end no search runs into nothing.
     reach = template.rfind(">") + 1
+    first: dict[str, int] = {}
     slashes: dict[str, set[str]] = {}
     for match in _IN_TEMPLATE.finditer(template, 0, reach):
-        slashes.setdefault(match[2].lower(), set()).add(match[1])
-    return ALWAYS.union(name for name, seen in slashes.items() if len(seen) == 2)
+        name = match[2].lower()
+        first.setdefault(name, match.start())
+        slashes.setdefault(name, set()).add(match[1])
+    return {name: place for name, place in first.items() if len(slashes[name]) == 2}
 
 
 def neutralised(text: str, names: frozenset[str]) -> str:

@@ -63,9 +63,9 @@ def _prepared(text: str, dialect: Dialect) -> tuple[Template, tuple[frozenset[in
     """The template that tells which branches it enters, and the lines of each: one for many contexts."""
     environment = environment_for(dialect)
     tree = environment.parse(text)
-    lines = [frozenset(_lines(tree.body))]
+    lines = [frozenset(lines_of(tree.body))]
     for branch in list(_branches(tree)):
-        lines.append(frozenset(_lines(branch)))
+        lines.append(frozenset(lines_of(branch)))
         branch.insert(0, _call(len(lines) - 1))
     tree.set_environment(environment)
     return environment.from_string(tree), tuple(lines)
@@ -92,7 +92,7 @@ def _branches(node: nodes.Node) -> Iterator[list[nodes.Node]]:
                 yield from _branches(child)
 
 
-def _lines(body: Iterable[nodes.Node]) -> Iterator[int]:
+def lines_of(body: Iterable[nodes.Node]) -> Iterator[int]:
     """The lines of a body's own text and tags, those of the branches in it left out."""
     for node in body:
         if isinstance(node, nodes.TemplateData):
@@ -106,4 +106,4 @@ def _lines(body: Iterable[nodes.Node]) -> Iterator[int]:
         for name, value in node.iter_fields():
             if name not in ("body", "else_"):
                 children = value if isinstance(value, list) else [value]
-                yield from _lines(child for child in children if isinstance(child, nodes.Node))
+                yield from lines_of(child for child in children if isinstance(child, nodes.Node))

@@ -6,7 +6,7 @@ brings are in ``defaults``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 DialectName = Literal["mixseek-0.1.0a19", "mixseek-0.1.0a18", "mixseek-0.1.0a15", "contract", "english"]
@@ -42,7 +42,7 @@ class Dialect:
     """One way of turning a context into a prompt."""
 
     name: DialectName
-    sentences: Sentences
+    sentences: Sentences = field(repr=False)
     trim_blocks: bool
     lstrip_blocks: bool
     ranking_order: RankingOrder

@@ -152,6 +152,11 @@ def render_round_template(text: str, values: Mapping[str, object], max_chars: in
     return _capped(lambda: _compiled(_ROUND_TEMPLATES, text, SYNTAX), values, max_chars)
 
 
+def render_prepared(template: jinja2.Template, values: Mapping[str, object], max_chars: int) -> str:
+    """``render_capped`` for a template that somebody changed and compiled."""
+    return _capped(lambda: template, values, max_chars)
+
+
 _MARK = "_mark"
 """No template has such a name: the gate refuses the underscore."""
 

@@ -12,7 +12,7 @@ class TakesFilters(Protocol):
 
 
 def setup_jinja2_environment(env: TakesFilters) -> None:
-    """Give an environment ``format_score``, ``summarize`` and ``medal``."""
+    """Give an environment ``format_score``, ``summarize`` and ``medal``. Raises nothing."""
     env.filters.update(format_score=format_score, summarize=summarize, medal=medal)
 
 

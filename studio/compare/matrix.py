@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from django.utils.translation import gettext as _
+
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.contract.round_history import DEFAULT_MODEL
@@ -55,6 +57,10 @@ class Column:
     @property
     def slug(self) -> str:
         return self.context.slug if self.context else ""
+
+    @property
+    def title(self) -> str:
+        return self.context.title if self.context else _("Sample values")
 
     @cached_property
     def digest(self) -> str:
@@ -170,6 +176,8 @@ class Table:
     baseline: str
     counter: str = DEFAULT_MODEL
     """Whose tokens are counted."""
+    baseline_dialect: Dialect | None = None
+    """The baseline's format, where it is another one."""
 
     def known(self, text: str) -> tuple[Group, ...] | None:
         """A row that was worked out before; None where any of it was not."""
@@ -187,8 +195,10 @@ class Table:
         with _turn():
             until = time.monotonic() + ROW_SECONDS
             at_rounds = [at_round for column in self.columns for at_round in column.at_rounds]
-            new = self._examinations(text, at_rounds, until)
-            old = new if text == self.baseline else self._examinations(self.baseline, at_rounds, until)
+            new = self._examinations(text, self.dialect, at_rounds, until)
+            then = self.baseline_dialect or self.dialect
+            is_same = text == self.baseline and then == self.dialect
+            old = new if is_same else self._examinations(self.baseline, then, at_rounds, until)
             return tuple(self._group(text, column, old, new, until) for column in self.columns)
 
     def _group(
@@ -202,12 +212,14 @@ class Table:
             _cells.put(self._key(text, column), tuple(cells), len(cells))
         return Group(column, tuple(cells))
 
-    def _examinations(self, text: str, at_rounds: Sequence[ContextAtRound], until: float) -> "_Examinations":
+    def _examinations(
+        self, text: str, dialect: Dialect, at_rounds: Sequence[ContextAtRound], until: float
+    ) -> "_Examinations":
         """What the text gives in each context and round, as far as there is time for it."""
         examinations: _Examinations = {}
         stopped = 0
-        values = [at_round.values(self.kind, self.dialect, text) for at_round in at_rounds]
-        each_examined = examine_each(self.kind, text, values, self.dialect)
+        values = [at_round.values(self.kind, dialect, text) for at_round in at_rounds]
+        each_examined = examine_each(self.kind, text, values, dialect)
         for at_round in at_rounds:
             if stopped == MOST_STOPPED or time.monotonic() > until:
                 break
@@ -216,7 +228,9 @@ class Table:
         return examinations
 
     def _key(self, text: str, column: Column) -> tuple[object, ...]:
-        return self.kind, self.dialect, self.counter, digest_of(self.baseline), digest_of(text), column.digest
+        formats = self.dialect, self.baseline_dialect
+        texts = digest_of(self.baseline), digest_of(text), column.digest
+        return self.kind, *formats, self.counter, *texts
 
     def _cell(self, number: int, old: Examination | None, new: Examination | None) -> MatrixCell:
         if new is not None and new.text is None:

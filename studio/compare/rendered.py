@@ -33,6 +33,8 @@ class PromptComparison:
     at_round: ContextAtRound
     view: View
     owner: str
+    old_dialect: Dialect | None = None
+    """The format of the old side, where it is another one."""
 
     def panel(
         self, kind: PromptKind, number: int | None = None, *, before: int = 0, most: int | None = None
@@ -43,11 +45,12 @@ class PromptComparison:
         """
         at_round = replace(self.at_round, round=number) if number else self.at_round
         texts = self.old.by_kind[kind], self.new.by_kind[kind]
-        if texts[0] == texts[1]:
+        dialects = self.old_dialect or self.dialect, self.dialect
+        if texts[0] == texts[1] and dialects[0] == dialects[1]:
             return Panel(kind, None, before, at_round.round, "same-template")
         old, new = (
-            examine(kind, text, at_round.values(kind, self.dialect, text), self.dialect, owner=self.owner)
-            for text in texts
+            examine(kind, text, at_round.values(kind, dialect, text), dialect, owner=self.owner)
+            for text, dialect in zip(texts, dialects, strict=True)
         )
         if old.text is None or new.text is None:
             return Panel(

@@ -6,10 +6,12 @@ The lines that changed since the last saved version are made in one go, because 
 from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Literal
+from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.utils.formats import number_format
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -18,7 +20,8 @@ from builder.diff.lines import Line, Section
 from builder.template.variables import PromptKind
 from studio.compare.matrix import Column, Group, MatrixCell
 from studio.compare.matrix_page import MatrixPage, Row
-from studio.compare.versions import Stretch
+from studio.compare.page import Offer
+from studio.compare.versions import SideName, Stretch
 from studio.preview.budgets import Fill
 from studio.preview.rendering import Preview
 
@@ -77,6 +80,13 @@ def rows_alone(
     query = _query(context, at_round)
     query["rows"] = f"{kind}.{stretch.start}-{stretch.stop}"
     return f"{context['request'].path}?{query.urlencode()}"
+
+
+@register.simple_tag
+def options(offers: Iterable[Offer], chosen: SideName) -> SafeString:
+    """What a picker offers. In one go: a picker has up to a hundred of them, and a page two pickers."""
+    parts = ((offer.name, " selected" if offer.name == chosen else "", offer.title) for offer in offers)
+    return format_html_join("\n", '<option value="{}"{}>{}</option>', parts)
 
 
 def _query(context: template.RequestContext, at_round: int | str | None = None) -> QueryDict:
@@ -160,6 +170,12 @@ def _changed_rows(sections: Iterable[Section]) -> Iterator[str]:
 def compared_at(page: MatrixPage, row: Row, group: Group, cell: MatrixCell) -> str:
     """The address of the rendered comparison behind a cell."""
     return page.compare_url(row, group, cell)
+
+
+@register.simple_tag
+def one_prompt(kind: PromptKind, slug: str | None, number: int) -> str:
+    """The query that names a template, a context and one of its rounds."""
+    return urlencode({"kind": kind, "context": slug or "", "round": number})
 
 
 @register.filter

@@ -1,5 +1,7 @@
 """Comparisons: two versions, or a version with the reader's draft, side by side; and versions × contexts."""
 
+from typing import Any
+
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -18,9 +20,11 @@ from studio.models import PromptSet
 from studio.results.version_scores import scores_of
 from studio.shell.downloads import attachment, download
 from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.turns import heavy
 
 
 @require_safe
+@heavy
 def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
     """The page; only some of its rows where it asks for those."""
     form = valid_or_refuse(CompareForm(request.GET))
@@ -53,6 +57,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
 
 
 @require_safe
+@heavy
 def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
     """The same as unified text, to be downloaded."""
     form = valid_or_refuse(CompareForm(request.GET))
@@ -114,6 +119,19 @@ def prompt_matrix(request: HttpRequest, slug: str) -> HttpResponseBase:
     prompt_set = template_set(slug)
     clean = valid_or_refuse(MatrixForm(request.GET)).cleaned_data
     page = MatrixPage(prompt_set, person_of(request), clean)
+    if clean["plain"] or "format" in request.GET:
+        return _whole_matrix(request, page, clean)
+    return _matrix(request, page, clean)
+
+
+@heavy
+def _whole_matrix(request: HttpRequest, page: MatrixPage, clean: dict[str, Any]) -> HttpResponseBase:
+    """All at once: with scripts a page asks for row after row."""
+    return _matrix(request, page, clean)
+
+
+def _matrix(request: HttpRequest, page: MatrixPage, clean: dict[str, Any]) -> HttpResponseBase:
+    prompt_set = page.prompt_set
     if not prompt_set.revision and page.draft is None:
         return render(request, "compare/matrix/none.html", {"prompt_set": prompt_set})
     if (file := download(request, {"matrix": page.download})) is not None:

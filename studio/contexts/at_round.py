@@ -39,6 +39,11 @@ class ContextAtRound:
     """Those that the context can be seen at."""
 
     @property
+    def is_shared(self) -> bool:
+        """Whether all sets have it, whoever made it."""
+        return self.context is not None and self.context.prompt_set_id is None
+
+    @property
     def title(self) -> str:
         """The context's name with the round, for a sentence about it."""
         if self.context is None:

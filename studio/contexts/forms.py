@@ -10,7 +10,7 @@ from django.utils.translation import gettext_lazy
 from builder.invalid_input import field_problems
 from builder.problems import Problem
 from builder.template.models import EvaluatorPromptContext, RoundPromptContext
-from studio.contexts.models import ContextValues, SampleContext
+from studio.contexts.models import MOST_CHARACTERS, ContextValues, SampleContext
 from studio.contexts.pasted_json import Unreadable, read_details
 from studio.contexts.text import (
     COLUMNS,
@@ -127,6 +127,14 @@ class AboutForm(forms.Form):
         if others.filter(name=clean["name"]).exists():
             self.add_error("name", name_taken())
 
+    def refuse_too_long(self) -> None:
+        """Once the round is known to be valid: what every set would have to be tried with has a limit."""
+        if self.errors:
+            return
+        if (length := self.values.characters) > MOST_CHARACTERS:
+            said = _("The context has %(length)d characters; at most %(most)d fit.")
+            self.add_error(None, said % {"length": length, "most": MOST_CHARACTERS})
+
     @property
     def problems(self) -> list[tuple[forms.BoundField, str, str]]:
         """Each field with a problem, what it is called, and the problem; in the order of the page."""
@@ -222,6 +230,7 @@ class ContextForm(AboutForm):
             problems += field_problems(error, own_label)
         for problem in problems:
             self._complain(problem)
+        self.refuse_too_long()
         return self.cleaned_data
 
     def _complain(self, problem: Problem) -> None:

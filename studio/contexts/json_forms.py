@@ -69,6 +69,7 @@ class ContextJsonForm(AboutForm):
             self.add_error("json", f"{problem.field}: {problem.text(reader_language())}")
         if more := len(problems[_MOST_PROBLEMS:]):
             self.add_error("json", _("And %(more)d more problems of this kind.") % {"more": more})
+        self.refuse_too_long()
         return self.cleaned_data
 
     def _take_name(self, told: dict[str, Any]) -> None:

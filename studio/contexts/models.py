@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 import pydantic
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import IntegrityError, models, transaction
 from django.db.models import F, Q
@@ -19,6 +20,9 @@ from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
 from studio.shell.addresses import free_slug
 from studio.shell.language import reader_language
+
+MOST_CHARACTERS = 500_000
+"""Of a context, its history and submission included."""
 
 if TYPE_CHECKING:
     # Django's own classes take no type arguments when the code runs.
@@ -87,6 +91,11 @@ class ContextValues:
         about = {"name": self.name, "description": self.description}
         return write_json(about | self.round.model_dump(mode="json") | {"submission": self.submission})
 
+    @property
+    def characters(self) -> int:
+        """All that a template could print of it."""
+        return len(write_json(self.round.model_dump(mode="json"))) + len(self.submission)
+
 
 class NameTaken(Exception):
     """Another context of the same set, or among the shared ones, has this name."""
@@ -126,13 +135,13 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
             matches |= (stored & ~Q(**{f"{column}__in": shown})) | Q(**{f"{column}__in": matching})
         return self.filter(matches)
 
-    def make(self, values: ContextValues, *, at: datetime) -> "SampleContext":
+    def make(self, values: ContextValues, *, by: User, at: datetime) -> "SampleContext":
         """Store a new context, or raise ``NameTaken``."""
         while True:
             slug = free_slug(SampleContext.objects.all(), values.name, "context")
             try:
                 with transaction.atomic():
-                    return self.create(slug=slug, created_at=at, changed_at=at, **values.columns)
+                    return self.create(slug=slug, author=by, created_at=at, changed_at=at, **values.columns)
             except IntegrityError:
                 # Somebody took the address a moment ago; anything else is no matter of trying again.
                 if not SampleContext.objects.filter(slug=slug).exists():
@@ -170,6 +179,8 @@ class SampleContext(models.Model):
     prompt_set = models.ForeignKey(
         PromptSet, on_delete=models.PROTECT, null=True, blank=True, related_name="contexts"
     )
+    # Whoever made it; nobody for those that the studio ships, and of those that are older than this field.
+    author = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
     # What team and judgment see, as the JSON of `RoundPromptContext`.
     data = OrderedJSONField(validators=[validate_round_context])
     # What the team hands in during this round: the evaluator sees it, with the task from `data`.

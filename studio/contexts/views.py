@@ -6,6 +6,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import messages
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -32,7 +33,7 @@ from studio.editor.sets import template_set
 from studio.prompts.models import PromptSet
 from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import Request, refuse_other_encodings, valid_or_refuse
+from studio.shell.requests import Request, person_of, refuse_other_encodings, valid_or_refuse
 
 CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
@@ -73,7 +74,7 @@ def context_list(request: Request) -> HttpResponse:
 @require_safe
 def context_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """One context: the task, the rounds before, the ranking, and the JSON behind them."""
-    context = get_object_or_404(SampleContext.objects.select_related("prompt_set"), slug=slug)
+    context = get_object_or_404(SampleContext.objects.select_related("prompt_set", "author"), slug=slug)
     values = context.values
     sets = PromptSet.objects.of_templates().filter(archived=False).order_by("-changed_at", "pk")
     if context.prompt_set is not None:
@@ -245,7 +246,7 @@ def _take(request: HttpRequest, form: AboutForm, context: SampleContext | None) 
         return _page(request, form, None, status=409)
     if form.is_valid():
         try:
-            saved = _save(form, context, seen)
+            saved = _save(form, context, seen, person_of(request))
         except NameTaken:
             form.add_error("name", name_taken())
         except ContextConflict as conflict:
@@ -262,9 +263,9 @@ def _seen(request: HttpRequest, context: SampleContext | None) -> int:
     return valid_or_refuse(RevisionSeenForm(request.POST)).cleaned_data["revision"] if context else 0
 
 
-def _save(form: AboutForm, context: SampleContext | None, seen: int) -> SampleContext:
+def _save(form: AboutForm, context: SampleContext | None, seen: int, person: User) -> SampleContext:
     if context is None:
-        return SampleContext.objects.make(form.values, at=timezone.now())
+        return SampleContext.objects.make(form.values, by=person, at=timezone.now())
     SampleContext.objects.change(context, form.values, revision=seen, at=timezone.now())
     return context
 

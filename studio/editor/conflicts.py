@@ -154,7 +154,7 @@ def between(prompt_set: PromptSet, draft: Draft, copy: DraftCopy | None) -> Conf
         next_base,
         copy,
         tuple(
-            _template(
+            merged_template(
                 kind,
                 started.parts[kind],
                 mine.templates.parts[kind],
@@ -181,7 +181,8 @@ def version_of(prompt_set: PromptSet, number: int, saved: PromptVersion | None) 
     return prompt_set.versions.filter(number=number).first()
 
 
-def _template(kind: TextKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:
+def merged_template(kind: TextKind, base: str, mine: str, theirs: str, *, owner: str) -> TemplateConflict:
+    """One text that two sides changed, put together in the jail. Raises its errors."""
     try:
         three_way: ThreeWay | None = pool().compare_three(base, mine, theirs, owner=owner)
     except (DiffTooLarge, LimitExceeded):

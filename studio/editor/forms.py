@@ -11,7 +11,9 @@ from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from builder.jail import Choice
 from builder.template.variables import KINDS, PromptKind
+from studio.editor.conflicts import CHOICES, TAKES, Take, TemplateConflict
 from studio.models import PromptSet
 from studio.prompts.drafts import SentDraft
 from studio.prompts.texts import (
@@ -169,6 +171,15 @@ def read_view(data: QueryDict, kinds: Sequence[TextKind] = KINDS) -> ViewOf[Text
         seq=_number(data, "seq") or 0,
         workspace=_word(data, "workspace"),
     )
+
+
+def read_choices(
+    data: QueryDict, texts: Sequence[TemplateConflict]
+) -> tuple[dict[TextKind, Take], dict[str, Choice]]:
+    """What a person took of texts that were put together: of each text, and where both changed it."""
+    takes = {text.kind: take for text in texts for take in TAKES if data.get(text.kind) == take}
+    fields = [dispute.field for text in texts for dispute in text.disputes if dispute.field]
+    return takes, {field: choice for field in fields for choice in CHOICES if data.get(field) == choice}
 
 
 def sent_text(data: QueryDict, kind: TextKind) -> str:

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -18,7 +19,7 @@ from studio.contexts.at_round import ContextAtRound, context_at
 from studio.editor.conflicts import is_changed, version_of
 from studio.editor.forms import ViewOf
 from studio.editor.words import editor_words
-from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext
+from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.prompts.drafts import CopyReason, SentDraft
@@ -26,6 +27,7 @@ from studio.prompts.findings import Finding
 from studio.prompts.texts import TEXT_FIELDS, TEXT_NAMES, TextKind
 from studio.shell.language import reader_language
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
+from studio.workspaces.release import other_releases
 
 
 @dataclass(frozen=True)
@@ -98,6 +100,11 @@ class EditorPage:
     def base_moved(self) -> bool:
         """Whether somebody saved a version since the one this text starts from."""
         return self.sent.base != self.prompt_set.revision
+
+    @cached_property
+    def other_releases(self) -> list[Workspace]:
+        """Workspaces that follow the set and run another release than its previews are made for."""
+        return other_releases(self.prompt_set) if self.prompt_set.file_kind.has_templates else []
 
     @property
     def other_tabs(self) -> list[DraftCopy]:

@@ -14,6 +14,7 @@ from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
 from studio.prompts.drafts import SentDraft
 from studio.prompts.file_kinds import FileKind
+from studio.prompts.findings import Finding
 from studio.prompts.models import Origin
 from studio.prompts.texts import TextKind, texts_of
 from studio.shell.addresses import free_slug
@@ -107,6 +108,12 @@ def restore_version(
         origin=Origin.RESTORED,
         origin_note=f"v{version.number}",
     )
+
+
+def shared_failure(finding: Finding) -> str:
+    """What a version that was saved all the same fails in."""
+    words = {"where": finding.where, "what": finding.text}
+    return _("In the shared context “%(where)s” this text gives no prompt: %(what)s") % words
 
 
 def reason(error: Refused | JailError) -> str:

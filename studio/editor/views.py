@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.errors import JailError
-from studio.editor.conflicts import CHOICES, TAKES, Conflict, between, is_changed
-from studio.editor.forms import RevisionForm, read_draft, read_view
+from studio.editor.conflicts import Conflict, between, is_changed
+from studio.editor.forms import RevisionForm, read_choices, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
-from studio.editor.sets import reason
+from studio.editor.sets import reason, shared_failure
 from studio.models import Draft, DraftCopy, PromptSet
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
@@ -72,6 +72,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
             by=person,
             at=now,
             draft=draft,
+            warn=lambda finding: messages.warning(request, shared_failure(finding)),
         )
     except NothingChanged:
         note = _("Nothing changed since v%(number)d, so no version was made.")
@@ -230,14 +231,7 @@ def conflict_page(
 
 
 def _take(request: HttpRequest, conflict: Conflict) -> None:
-    takes = {
-        text.kind: take
-        for text in conflict.templates
-        for take in TAKES
-        if request.POST.get(text.kind) == take
-    }
-    fields = [dispute.field for text in conflict.templates for dispute in text.disputes if dispute.field]
-    choices = {field: choice for field in fields for choice in CHOICES if request.POST.get(field) == choice}
+    takes, choices = read_choices(request.POST, conflict.templates)
     draft, copy = conflict.draft, conflict.copy
     message = draft.message or (copy.message if copy else "")
     outcome = SentDraft(conflict.resolved(takes, choices), conflict.next_base, draft.revision, message)

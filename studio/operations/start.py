@@ -22,20 +22,21 @@ INSTALL = "pip install 'prompt-studio[web]'"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command. Odd settings end it with one sentence instead of a traceback."""
     argv = list(sys.argv if arguments is None else arguments)
+    web = importlib.util.find_spec("django") is not None
     if Path(argv[0]).name == "prompt-studio":
-        _run_builder(argv[1:])
+        _run_builder(argv[1:], alone=not web)
         if len(argv) == 1 or argv[1].startswith("-"):
             argv.insert(1, "studio")
     if argv[1:2] == ["test"]:
         run_tests(argv[2:])
-    if importlib.util.find_spec("django") is None:
+    if not web:
         sys.exit(f"«{' '.join(argv[1:2])}» is a command of the studio, which is not installed: {INSTALL}")
     _run_studio(argv)
 
 
-def _run_builder(arguments: Sequence[str]) -> None:
-    """Become ``python -m builder`` where one of its commands is meant."""
-    if arguments and arguments[0] in ("--version", *NAMES):
+def _run_builder(arguments: Sequence[str], *, alone: bool) -> None:
+    """Become ``python -m builder`` where one of its commands is meant, or where there is nothing else."""
+    if arguments and arguments[0] in ("--version", *NAMES, *(("-h", "--help") if alone else ())):
         from builder.__main__ import main as run
 
         sys.exit(run(arguments, prog="prompt-studio"))

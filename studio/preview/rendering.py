@@ -17,6 +17,7 @@ from builder.cache.tokens import TokenCount
 from builder.diff.lines import Diff, compare, with_line_end
 from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
 from builder.template.dialect import Dialect
+from builder.template.formatters import NeutralisedTag
 from builder.template.models import RoundPromptContext
 from builder.template.variables import CURRENT_DATETIME, PromptKind, field_name
 from studio.contexts.at_round import ContextAtRound, context_at, dialect_of
@@ -129,6 +130,14 @@ class Preview(Answer):
             values=self.at_round.values(self.kind, self.dialect, self.template),
             counted=self.tokens,
         )
+
+    @property
+    def neutralised(self) -> list[NeutralisedTag]:
+        """Tags in the context that MixSeek spells differently in this prompt."""
+        values = self.at_round.values(self.kind, self.dialect, self.template).values()
+        if not any("&lt;" in value for value in values if isinstance(value, str)):
+            return []
+        return self.at_round.neutralised(self.kind, self.dialect, self.template)
 
     @property
     def shows_sample_time(self) -> bool:

@@ -4,6 +4,8 @@ Used by the editor, by new, restored and imported sets, and before exports.
 """
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 
 from django.contrib.auth.models import User
@@ -17,7 +19,7 @@ from builder.template.variables import PromptKind
 from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of, values_at
 from studio.models import Draft, PromptSet, PromptVersion
 from studio.preview.examinations import examine, examine_each
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, errors_of
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.prompts.system_text import read_text
 from studio.prompts.texts import SystemText, Templates, Texts
@@ -57,8 +59,10 @@ def save_as_version(
     origin: Origin = Origin.EDITED,
     origin_note: str = "",
     draft: Draft | None = None,
+    warn: Callable[[Finding], object] = lambda finding: None,
 ) -> PromptVersion:
-    """Make the texts the version after ``base``, and end the draft that they were written in.
+    """Make the texts the version after ``base``, and end the draft that they were written in. ``warn`` is
+    told what of it fails in contexts that all sets share.
 
     Raises ``NothingChanged``, ``VersionConflict``, ``Refused``, or the jail's errors; nothing is stored then,
     and the draft stays.
@@ -71,29 +75,34 @@ def save_as_version(
         raise NothingChanged
     if not is_newest:
         raise VersionConflict
-    require_sound(prompt_set, texts, owner=by)
+    warnings = require_sound(prompt_set, texts, owner=by)
     with transaction.atomic():
         version = prompt_set.save_version(
             texts, base=base, message=message, author=by, at=at, origin=origin, origin_note=origin_note
         )
         if draft is not None:
             Draft.objects.settle(draft, version.number, at=at)
+    for warning in warnings:
+        warn(warning)
     return version
 
 
-def require_sound(prompt_set: PromptSet, texts: Texts, *, owner: User) -> None:
-    """Raise ``Refused`` where the texts have shortcomings.
+def require_sound(prompt_set: PromptSet, texts: Texts, *, owner: User) -> list[Finding]:
+    """Raise ``Refused`` where the texts have errors; what else there is to know is given back.
 
     Called by itself for the first version of a new set: the set is made after the trial, with its version.
     """
-    if findings := shortcomings(prompt_set, texts, owner=owner):
-        raise Refused(findings)
+    findings = shortcomings(prompt_set, texts, owner=owner)
+    if errors := errors_of(findings):
+        raise Refused(errors)
+    return findings
 
 
 def shortcomings(
     prompt_set: PromptSet, texts: Texts, *, owner: User, dialect: Dialect | None = None
 ) -> list[Finding]:
-    """Every error of the texts; where templates have none, the first failure of each under a sample context.
+    """Every error of the texts, errors first; where templates have none, the first failure of each under a
+    sample context. In one that all sets share it is a warning: nobody keeps others from saving with it.
 
     The contexts are rendered in the set's dialect unless another one is given. At the first limit the trial
     ends: the next rendering would only meet it again. ``JailUnavailable`` where it took too long without one:
@@ -126,21 +135,31 @@ def shortcomings(
                     return findings
                 raise JailUnavailable(UNFINISHED, count=count, seconds=round(seconds))
             failure = next(examinations).failure
-            if failure is not None:
-                findings.append(Finding.of(failure, kind, where=at_round.title))
-                if isinstance(failure, LimitExceeded):
-                    return findings
+            if failure is None:
+                continue
+            finding = Finding.of(failure, kind, where=at_round.title)
+            if at_round.is_shared:
+                findings.append(replace(finding, severity="warning"))
                 break
-    return findings
+            findings.append(finding)
+            if isinstance(failure, LimitExceeded):
+                return findings
+            break
+    return sorted(findings, key=lambda finding: finding.severity != "error")
 
 
 def _trials(
     prompt_set: PromptSet, texts: Templates, dialect: Dialect
 ) -> dict[PromptKind, list[tuple[ContextAtRound, Values]]]:
-    """The values of each context at a round; what two of them have alike is tried once."""
+    """The values of each context at a round, the set's own first; what two of them have alike is tried once.
+    A set without any is tried with the sample values of the variables.
+    """
     trials: dict[PromptKind, dict[tuple[object, ...], tuple[ContextAtRound, Values]]]
     trials = {kind: {} for kind in texts.by_kind}
-    for at_round in contexts_at_rounds(prompt_set):
+    at_rounds = sorted(contexts_at_rounds(prompt_set), key=lambda at_round: at_round.is_shared)
+    if at_rounds[0].is_shared:
+        at_rounds.insert(0, ContextAtRound())
+    for at_round in at_rounds:
         for kind, text in texts.by_kind.items():
             # Past the cache: so many values would only drive out those that previews use.
             values = values_at(at_round, kind, dialect, text)

@@ -76,6 +76,11 @@ class Finding:
         }
 
 
+def errors_of(findings: Iterable[Finding]) -> list[Finding]:
+    """Those that keep a text from being used."""
+    return [finding for finding in findings if finding.severity == "error"]
+
+
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
     """Line by line, of one line the errors first: no hint stands before what keeps one from saving."""
     severities: tuple[Severity, ...] = get_args(Severity)

@@ -28,6 +28,7 @@ from studio.results.version_scores import scores_before
 from studio.shell.forms import PromptSearchForm
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
+from studio.workspaces.release import other_releases
 
 SETS_PER_PAGE = 100
 VERSIONS_PER_PAGE = 50
@@ -105,6 +106,7 @@ def prompt_detail(request: Request, slug: str) -> HttpResponse:
         "q": wanted["q"],
         "before": before,
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
+        "other_releases": other_releases(prompt_set) if prompt_set.file_kind.has_templates else (),
     }
     if request.htmx.target == "history":
         return render(request, "prompts/_history.html", context)

@@ -19,6 +19,7 @@ from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
+from studio.results.release import find_release
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
@@ -63,6 +64,8 @@ def attribute_workspace(
         return AttributionPass()  # nothing has run there yet
     except (LeaderboardError, JailError) as error:
         return AttributionPass(runs, rounds, error)
+    finally:
+        find_release(workspace)
     return AttributionPass(runs, rounds)
 
 

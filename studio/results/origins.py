@@ -11,6 +11,7 @@ from typing import Literal, cast
 
 from django.db.models import Count, Q
 
+from builder.template.dialect import RELEASES
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.prompts.file_kinds import FileKind
@@ -99,6 +100,12 @@ class RunOrigin(_Origin):
     def unlike(self) -> int:
         """Prompts that no version gives although others of the run are recognised."""
         return self.rounds - self.recognised if self.recognised else 0
+
+    @property
+    def formats(self) -> list[str]:
+        """The formats that its prompts show, where they tell anything."""
+        shown = (self.result.formats if self.result is not None else None) or []
+        return shown if len(shown) < len(RELEASES) else []
 
     @property
     def basis(self) -> str:

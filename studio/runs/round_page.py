@@ -165,6 +165,12 @@ class RoundPage(RoundAmongOthers):
     def prompt(self) -> StoredText | None:
         return None if self.delivered is None else StoredText(self.delivered.text)
 
+    @cached_property
+    def previous_steps(self) -> StoredText | None:
+        """What the steps of a workflow before had answered, as JSON."""
+        steps = self.delivered.previous_steps if self.delivered is not None else None
+        return None if steps is None else StoredText(write_details(dict(steps)))
+
 
 def read_round(store: AggregationStore, execution_id: str, team_id: str, number: int) -> RoundPage:
     """The round; refused with a 404 where the team has none of this number."""

@@ -1,6 +1,7 @@
 """The environment variables of the studio: read and checked once, by settings; odd values are refused."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,6 +29,8 @@ class Environment:
     """The settings that a deployment chooses."""
 
     data: Path
+    usual_data: Path
+    """The data folder where nobody names another one."""
     debug: bool
     origins: tuple[str, ...]
     secret_key: str | None
@@ -44,6 +47,12 @@ class Environment:
     mixseek_variables: tuple[str, ...]
     """The variables that are set and win over a workspace's prompt file, where MixSeek sees them too."""
 
+    def command(self, *words: str) -> str:
+        """A command of this studio, as it is typed in a terminal that knows none of these settings."""
+        program = "prompt-studio" if CHECKOUT is None else "python3 manage.py"
+        data = () if self.data == self.usual_data else ("--data", str(self.data))
+        return f"{program} {shlex.join((*words, *data))}"
+
     @property
     def hosts(self) -> tuple[str, ...]:
         """Host names of the origins, as Django's ALLOWED_HOSTS wants them."""
@@ -58,13 +67,11 @@ class Environment:
 
 def read_environment(environ: Mapping[str, str]) -> Environment:
     """Read and check every variable; raises ImproperlyConfigured with what to write instead."""
-    data = (
-        _folder("STUDIO_DATA", environ["STUDIO_DATA"])
-        if environ.get("STUDIO_DATA")
-        else default_data(environ)
-    )
+    usual_data = default_data(environ)
+    data = _folder("STUDIO_DATA", environ["STUDIO_DATA"]) if environ.get("STUDIO_DATA") else usual_data
     return Environment(
         data=data,
+        usual_data=usual_data,
         debug=_switch("STUDIO_DEBUG", environ.get("STUDIO_DEBUG", "")),
         origins=_origins(environ.get("STUDIO_ORIGINS", "")),
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),

@@ -18,6 +18,7 @@ from builder.system.built_prompt import BuiltPrompt
 from builder.system.config import SystemPromptConfig
 from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.system.input import MODES, PromptMode
+from builder.system.workspace_scan import ScanLimits
 from studio.models import Workspace
 from studio.prompts.findings import Finding
 from studio.shell.jail import pool
@@ -27,8 +28,10 @@ from studio.workspaces.roots import FolderRefused, require_allowed
 
 MOST_SKILLS = 200
 """Skills of which a page says what they cost: for that each SKILL.md is read whole."""
-MOST_TOKENS = 1_000_000
-"""Tokens of skills after which none is counted any more: about a second's work."""
+MOST_TOKENS = 200_000
+"""Tokens of skills after which none is counted any more: about a fifth of a second's work."""
+WEB_LIMITS = ScanLimits(bytes=1024 * 1024, skills=500)
+"""What a page reads of a folder; `python -m builder system` reads more."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,7 @@ def build_now(
             now.config,
             front_matters=pool().front_matters,
             skill_roots=settings.STUDIO_SKILL_ROOTS,
+            limits=WEB_LIMITS,
         )
         builds = {mode: builder.build(mode) for mode in (modes or (now.mode,))}
     except BuilderError as error:

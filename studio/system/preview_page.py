@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Literal
 
-from builder.errors import JailError
+from builder.errors import JailError, JailUnavailable
+from builder.jail.limits import BUSY
 from builder.system.cache_report import CacheReport
 from builder.system.config import SystemPromptConfig
 from studio.models import PromptSet, Workspace
 from studio.preview.rendering import Answer
 from studio.prompts.findings import Finding
 from studio.prompts.system_text import Setting, read_text
+from studio.shell.turns import COME_BACK_SECONDS, PLACES, Busy
 from studio.system.building import BuiltNow, build_now
 from studio.system.page import Column, Sections
 from studio.workspaces.roots import is_below_roots
@@ -86,7 +88,11 @@ def preview_text(text: str, choice: WorkspaceChoice, *, owner: str) -> SystemPre
     shown = SystemPreview(read.findings, read.settings)
     if read.config is None or choice.chosen is None:
         return shown
-    return replace(shown, build=_build(read.config, choice, choice.chosen))
+    try:
+        with PLACES.taken(owner):
+            return replace(shown, build=_build(read.config, choice, choice.chosen))
+    except Busy:
+        return replace(shown, refusal=JailUnavailable(BUSY, seconds=COME_BACK_SECONDS))
 
 
 def _build(config: SystemPromptConfig, choice: WorkspaceChoice, workspace: Workspace) -> DraftBuild:

@@ -13,6 +13,7 @@ from studio.models import Workspace
 from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.turns import heavy
 from studio.system.building import build_now
 from studio.system.builds import keep
 from studio.system.comparison_page import system_comparison
@@ -21,6 +22,7 @@ from studio.system.page import system_page
 
 
 @require_safe
+@heavy
 def system_detail(request: HttpRequest, slug: str) -> HttpResponse:
     """The prompt in its three modes, what each part costs, and the builds that were kept."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -31,6 +33,7 @@ def system_detail(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@heavy
 def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
     """The prompt in one mode to the byte, as a file."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -47,6 +50,7 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
 
 
 @require_POST
+@heavy
 def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the present build of one mode, with a note."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -72,6 +76,7 @@ def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_safe
+@heavy
 def system_compare(request: HttpRequest, slug: str) -> HttpResponse:
     """What the cache keeps between any two builds, and both texts; only some of the rows where asked for."""
     workspace = get_object_or_404(Workspace, slug=slug)

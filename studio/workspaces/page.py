@@ -14,6 +14,7 @@ from studio.prompts.findings import Finding
 from studio.runs.reading import Runs, read_runs
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
+from studio.workspaces.models import FoundBy
 from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, state_of
 from studio.workspaces.stores import store_of
@@ -36,6 +37,28 @@ class WorkspacePage:
     exports: Sequence[Export]
     system: PromptFileState | None = None
     """The system prompt's file, where the workspace has to do with one."""
+
+    @property
+    def release_reason(self) -> str:
+        """How the release that it runs is known."""
+        workspace = self.workspace
+        if workspace.dialect:
+            return _("as somebody fixed it in the settings")
+        if workspace.found_by == FoundBy.PACKAGE:
+            return _("by the installed package, %(version)s") % {"version": workspace.found_in}
+        if workspace.found_by == FoundBy.PROMPTS:
+            run = workspace.results.filter(execution_id=workspace.found_in).first()
+            told = {"run": workspace.found_in[:8]}
+            if run is not None and len(run.formats or ()) > 1:
+                return _("by the prompts of run %(run)s, which show this release or the one before") % told
+            return _("by the prompts of run %(run)s") % told
+        return _("the newest known: neither runs nor an installed package tell")
+
+    @property
+    def proposes_release(self) -> bool:
+        """Whether what was found out is another release than the one that somebody fixed."""
+        workspace = self.workspace
+        return bool(workspace.dialect and workspace.found_by and workspace.found.name != workspace.dialect)
 
     @property
     def problems(self) -> list[Finding]:

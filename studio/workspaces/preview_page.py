@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.contrib.auth.models import User
 
 from builder.errors import JailError
+from builder.template.formatters import NeutralisedTag
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.models import SampleContext, Workspace
@@ -22,6 +23,8 @@ class PromptPanel:
     kind: PromptKind
     text: str | None = None
     findings: tuple[Finding, ...] = ()
+    neutralised: Sequence[NeutralisedTag] = ()
+    """Tags in the context that MixSeek spells differently here."""
 
     @property
     def field(self) -> str:
@@ -69,4 +72,5 @@ def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner
         return PromptPanel(kind)
     dialect = state.workspace.spoken
     examination = examine(kind, text, seen.values(kind, dialect, text), dialect, owner=str(owner.pk))
-    return PromptPanel(kind, examination.text, findings_of(kind, examination, errors_only=True))
+    findings = findings_of(kind, examination, errors_only=True)
+    return PromptPanel(kind, examination.text, findings, seen.neutralised(kind, dialect, text))

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from studio.models import Label, Workspace
 from studio.shell.addresses import free_slug
+from studio.workspaces.release import find_package
 
 
 class AlreadyRegistered(Exception):
@@ -27,7 +28,7 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
         slug = free_slug(Workspace.objects.all(), name or folder.name, "workspace")
         try:
             with transaction.atomic():
-                return Workspace.objects.create(
+                made = Workspace.objects.create(
                     slug=slug,
                     name=name or folder.name,
                     path=str(folder),
@@ -35,6 +36,8 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
                     label=label,
                     created_at=at,
                 )
+            find_package(made)
+            return made
         except IntegrityError:
             # Somebody took the address or registered the folder a moment ago.
             if not Workspace.objects.filter(slug=slug).exists() and same_folder(folder) is None:

@@ -10,5 +10,6 @@ urlpatterns = [
     path("workspaces/<word:slug>/", views.workspace_detail, name="workspace-detail"),
     path("workspaces/<word:slug>/preview/", views.workspace_preview, name="workspace-preview"),
     path("workspaces/<word:slug>/settings/", views.workspace_settings, name="workspace-settings"),
+    path("workspaces/<word:slug>/release/", views.workspace_release, name="workspace-release"),
     path("workspaces/<word:slug>/archive/", views.workspace_archive, name="workspace-archive"),
 ]

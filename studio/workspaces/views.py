@@ -127,6 +127,15 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
+    """Go by what was found out about the release, no longer by what somebody fixed."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    Workspace.objects.filter(pk=workspace.pk).update(dialect="")
+    messages.success(request, _("The release is found out from now on."))
+    return redirect(workspace)
+
+
+@require_POST
 def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a workspace off the list, or put it back; the folder is left alone."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]

@@ -10,6 +10,12 @@ from tests.browser.readiness import READY, press
 
 SLUG = "research-team"
 EDIT = f"/prompts/{SLUG}/edit/"
+AFTER_THE_CURSOR = """() => {
+  const cursor = getSelection(), rest = document.createRange();
+  rest.selectNodeContents(document.activeElement);
+  rest.setStart(cursor.focusNode, cursor.focusOffset);
+  return rest.toString();
+}"""
 FIRST_PLACE = f"{EDIT}?context=round-5-first&round=2"
 
 
@@ -80,8 +86,14 @@ class EditorPage:
 
     def type_at_end(self, text: str) -> None:
         self.content.click()
-        self.press("Control+End")
+        eventually(self.page, self._press_end, True)
         self.page.keyboard.type(text)
+
+    def _press_end(self) -> bool:
+        """Whether the cursor is there: just after it got the focus CodeMirror may not have moved it yet."""
+        self.press("Control+End")
+        after: str = self.page.evaluate(AFTER_THE_CURSOR)
+        return after == ""
 
     def expect_kept(self) -> None:
         """All that was typed is on the server."""

@@ -4,13 +4,11 @@ import re
 
 import pytest
 from django.contrib.auth.models import User
-from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from studio.models import PromptSet
 from studio.prompts.texts import Templates
-from studio.shell.signin import issue_link_token
 from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 
@@ -190,37 +188,30 @@ def test_changes_that_were_held_back_are_fetched_on_the_way(page: Page, long_set
     change(page, 502)
 
 
-def test_without_javascript_it_is_links_and_forms(
-    browser: Browser, server: str, watch: Watch, long_set: str
-) -> None:
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    page.goto("/prompts/research-team/")
-    page.get_by_label("First: version 4").check()
-    page.get_by_label("Second: version 5").check()
-    page.get_by_role("button", name="Compare the chosen").click()
-    expect(page).to_have_url(server + PAIR)
-    expect(page.locator("del")).to_have_text("履暦")
-    expect(page.get_by_role("button", name="Next change")).to_have_count(0)
+def test_without_javascript_it_is_links_and_forms(plain: Page, server: str, long_set: str) -> None:
+    plain.goto("/prompts/research-team/")
+    plain.get_by_label("First: version 4").check()
+    plain.get_by_label("Second: version 5").check()
+    plain.get_by_role("button", name="Compare the chosen").click()
+    expect(plain).to_have_url(server + PAIR)
+    expect(plain.locator("del")).to_have_text("履暦")
+    expect(plain.get_by_role("button", name="Next change")).to_have_count(0)
 
-    page.locator("#team .held a").first.click()
-    expect(page.locator("#team-rows-0")).to_have_count(0)
-    page.get_by_role("link", name="Rendered prompts").click()
-    page.get_by_label("Sample context").select_option("no-ranking")
-    page.get_by_role("button", name="Show").click()
-    expect(page.get_by_text("Only round 3 changes.")).to_be_visible()
-    expect(page.locator("#team .panel-head")).to_contain_text("round 3")
-    page.get_by_role("link", name="Round 1").click()
-    expect(page.get_by_text("The template changed, this prompt did not.")).to_be_visible()
-    page.get_by_role("link", name="Swap sides").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("v5 → v4")
+    plain.locator("#team .held a").first.click()
+    expect(plain.locator("#team-rows-0")).to_have_count(0)
+    plain.get_by_role("link", name="Rendered prompts").click()
+    plain.get_by_label("Sample context").select_option("no-ranking")
+    plain.get_by_role("button", name="Show").click()
+    expect(plain.get_by_text("Only round 3 changes.")).to_be_visible()
+    expect(plain.locator("#team .panel-head")).to_contain_text("round 3")
+    plain.get_by_role("link", name="Round 1").click()
+    expect(plain.get_by_text("The template changed, this prompt did not.")).to_be_visible()
+    plain.get_by_role("link", name="Swap sides").click()
+    expect(plain.get_by_role("heading", level=1)).to_have_text("v5 → v4")
 
-    page.goto(long_set)
-    page.locator("#team [data-more]").click()
-    expect(page.locator("#team-750")).to_be_attached()
-    context.close()
+    plain.goto(long_set)
+    plain.locator("#team [data-more]").click()
+    expect(plain.locator("#team-750")).to_be_attached()
 
 
 def test_on_paper_there_are_no_controls_and_nothing_is_cut_off(page: Page) -> None:

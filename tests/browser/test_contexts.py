@@ -2,28 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from studio.models import SampleContext
-from studio.shell.signin import issue_link_token
-from tests.browser.audit import findings, sideways
-from tests.browser.conftest import Watch
+from tests.browser.audit import findings, findings_when_narrow, sideways
 from tests.browser.readiness import press
-
-
-@pytest.fixture
-def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
-    """A signed-in page of a browser that runs no scripts."""
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    yield page
-    context.close()
+from tests.browser.watch import Watch
 
 
 def field(page: Page, name: str) -> Locator:
@@ -186,9 +173,9 @@ def test_the_list_is_narrowed_to_what_a_set_uses(page: Page) -> None:
     expect(page.get_by_text("“Only for research” is deleted.")).to_be_visible()
 
 
-@pytest.mark.parametrize("language", ["en", "ja"])
+@pytest.mark.parametrize(("language", "audit"), [("en", findings), ("ja", findings_when_narrow)])
 def test_axe_finds_nothing_and_nothing_scrolls_sideways(
-    page: Page, watch: Watch, server: str, language: str
+    page: Page, watch: Watch, server: str, language: str, audit: Callable[[Page], list[str]]
 ) -> None:
     watch.expect(409, 422)
     page.context.add_cookies([{"name": "studio-language", "value": language, "url": server}])
@@ -202,17 +189,17 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
         "?set=shared",
     ):
         page.goto(f"/contexts/{path}")
-        found += findings(page) + sideways(page)
+        found += audit(page) + sideways(page)
     page.goto("/contexts/round-5-first/edit/")
     field(page, "round_number").fill("x")
     field(page, "round_history.2.evaluation_score").fill("x")
     page.locator("button.primary").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    found += findings(page)
+    found += audit(page)
     page.goto("/contexts/round-5-first/edit/")
     page.evaluate("document.querySelector('[name=revision]').value = '999'")
     field(page, "user_prompt").fill("mine")
     page.locator("button.primary").click()
     expect(page.get_by_role("alert")).to_be_visible()
-    found += findings(page)
+    found += audit(page)
     assert found == []

@@ -36,23 +36,19 @@ def test_just_the_variables_of_this_template_are_offered(editor: EditorPage) -> 
     )
 
 
-def test_outside_of_signs_nothing_is_offered(editor: EditorPage) -> None:
+def test_tags_filters_and_tests_are_offered_where_they_may_stand(editor: EditorPage) -> None:
+    for typed, offered in (
+        ("{% en", "endif"),
+        ("{{ user_prompt | trunc", "truncate"),
+        ("{% if user_prompt is de", "defined"),
+    ):
+        editor.write("")
+        editor.page.keyboard.type(typed)
+        expect(editor.suggestions.filter(has_text=re.compile(f"^{offered}$"))).to_be_visible()
     editor.write("")
     editor.page.keyboard.type("user_prompt and submission")
     editor.page.wait_for_timeout(200)
     expect(editor.suggestions).to_have_count(0)
-
-
-@pytest.mark.parametrize(
-    ("typed", "offered"),
-    [("{% en", "endif"), ("{{ user_prompt | trunc", "truncate"), ("{% if user_prompt is de", "defined")],
-)
-def test_tags_filters_and_tests_are_offered_where_they_may_stand(
-    editor: EditorPage, typed: str, offered: str
-) -> None:
-    editor.write("")
-    editor.page.keyboard.type(typed)
-    expect(editor.suggestions.filter(has_text=re.compile(f"^{offered}$"))).to_be_visible()
 
 
 def test_what_is_typed_by_hand_stays_as_it_was_typed(editor: EditorPage) -> None:
@@ -145,7 +141,7 @@ def test_errors_of_another_template_stay_in_the_list_until_they_are_mended(edito
     editor.expect_text("Judge:\n{{ submission }}\n", "evaluator_user_prompt")
 
 
-def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:
+def test_keys_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> None:
     editor.press("Alt+3")
     expect(editor.page.get_by_role("tab", name="Judgment")).to_have_attribute("aria-selected", "true")
     expect(editor.content).to_be_focused()
@@ -156,10 +152,11 @@ def test_alt_and_a_digit_turn_to_a_template_and_reload_stays_there(editor: Edito
     expect(editor.page.get_by_role("tab", name="Judgment")).to_have_attribute("aria-selected", "true")
     expect(editor.page.get_by_label("Sample context")).to_have_value("round-5-first")
     expect(editor.page.locator("#preview [aria-current]")).to_have_text("2")
-
-
-def test_arrow_keys_walk_the_tabs(editor: EditorPage) -> None:
-    editor.page.get_by_role("tab", name="Team").focus()
+    # Arrow keys walk the tabs, round and round.
+    editor.page.get_by_role("tab", name="Judgment").focus()
+    editor.press("ArrowRight")
+    expect(editor.page.get_by_role("tab", name="Team")).to_be_focused()
+    expect(editor.page.locator("#panel-team")).to_be_visible()
     editor.press("ArrowLeft")
     expect(editor.page.get_by_role("tab", name="Judgment")).to_be_focused()
     expect(editor.page.locator("#panel-judgment")).to_be_visible()
@@ -175,16 +172,14 @@ def test_the_keyboard_leaves_the_editor(editor: EditorPage) -> None:
     assert "Escape, then Tab leaves" in (editor.page.locator(f"#{help_id}").text_content() or "")
 
 
-@pytest.mark.parametrize(("language", "word"), [("en", "Find"), ("ja", "検索")])
-def test_find_speaks_the_language_of_the_page(
-    editor: EditorPage, server: str, language: str, word: str
-) -> None:
-    editor.page.context.add_cookies([{"name": "studio-language", "value": language, "url": server}])
-    editor.page.goto(EDIT)
-    editor.wait_until_ready()
-    editor.content.click()
-    editor.press("Control+f")
-    expect(editor.page.get_by_role("textbox", name=word, exact=True)).to_be_focused()
+def test_find_speaks_the_language_of_the_page(editor: EditorPage, server: str) -> None:
+    for language, word in (("en", "Find"), ("ja", "検索")):
+        editor.page.context.add_cookies([{"name": "studio-language", "value": language, "url": server}])
+        editor.page.goto(EDIT)
+        editor.wait_until_ready()
+        editor.content.click()
+        editor.press("Control+f")
+        expect(editor.page.get_by_role("textbox", name=word, exact=True)).to_be_focused()
 
 
 def test_nothing_is_sent_while_a_word_is_composed(editor: EditorPage) -> None:
@@ -201,17 +196,16 @@ def test_nothing_is_sent_while_a_word_is_composed(editor: EditorPage) -> None:
     editor.expect_text("Answer in 日本語")
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 800), (1600, 1000), (1024, 768)])
-def test_the_page_does_not_scroll(editor: EditorPage, width: int, height: int) -> None:
-    editor.page.set_viewport_size({"width": width, "height": height})
+def test_the_page_does_not_scroll_and_a_narrow_one_stacks(editor: EditorPage) -> None:
     editor.write("{{ one }} {{ two }} {{ three }}\n" * 60)
     expect(editor.page.locator(".cm-lintRange-error").first).to_be_attached()
     expect(editor.problems).not_to_have_count(0)
     over = "[root.scrollHeight - innerHeight, root.scrollWidth - innerWidth]"
-    assert editor.page.evaluate(f"(root => {over})(document.documentElement)") == [0, 0]
-
-
-def test_a_narrow_screen_stacks_without_scrolling_sideways(editor: EditorPage) -> None:
+    for width, height in ((1280, 800), (1600, 1000), (1024, 768)):
+        editor.page.set_viewport_size({"width": width, "height": height})
+        assert editor.page.evaluate(f"(root => {over})(document.documentElement)") == [0, 0]
+    editor.write("Round {{ round_number }}")
+    expect(editor.prompt).to_have_text("Round 2")
     editor.page.set_viewport_size({"width": 390, "height": 800})
     assert editor.page.evaluate("document.documentElement.scrollWidth - innerWidth") == 0
     top, below = editor.content.bounding_box(), editor.prompt.bounding_box()

@@ -1,27 +1,10 @@
 """The history in a browser: search while typing, pick two versions, restore one, move a label."""
 
-from collections.abc import Iterator
+from playwright.sync_api import Page, expect
 
-import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Page, expect
-
-from studio.shell.signin import issue_link_token
-from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 
 SET = "/prompts/research-team/"
-
-
-@pytest.fixture
-def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
-    """A signed-in page of a browser that runs no scripts."""
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    yield page
-    context.close()
 
 
 def test_the_history_is_searched_while_typing(page: Page, server: str) -> None:

@@ -1,35 +1,19 @@
 """Whole ways through the studio, as the people it is for take them."""
 
 import re
-from collections.abc import Iterator
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from studio.models import Draft, PromptSet
-from studio.shell.signin import issue_link_token
-from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, SLUG, EditorPage, forget_drafts
 from tests.browser.readiness import press
+from tests.browser.watch import Watch
 
 
 @pytest.fixture(autouse=True)
 def start_without_drafts(server: str) -> None:
     forget_drafts()
-
-
-@pytest.fixture
-def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
-    """A signed-in page of a browser that runs no scripts."""
-    context = browser.new_context(
-        base_url=server, java_script_enabled=False, locale="en-US", viewport={"width": 1280, "height": 800}
-    )
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    yield page
-    context.close()
 
 
 def newest() -> str:

@@ -4,14 +4,12 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
 from studio.shell import sized_cache
-from studio.shell.signin import issue_link_token
-from tests.browser.conftest import Watch
 from tests.browser.patience import eventually
 from tests.browser.readiness import press
+from tests.browser.watch import Watch
 
 MATRIX = "/prompts/research-team/matrix/"
 
@@ -107,14 +105,9 @@ def test_an_answer_that_is_no_row_stops_and_goes_on(page: Page, watch: Watch) ->
     expect(page.get_by_text("All rows are there.")).to_be_visible()
 
 
-def test_without_scripts_the_rows_are_in_the_page(browser: Browser, server: str, watch: Watch) -> None:
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    page.goto(MATRIX)
-    expect(page).to_have_url(f"{server}{MATRIX}?plain=on")
-    expect(page.locator("#row-5 td.changed")).to_have_count(4)
-    page.get_by_role("columnheader", name="Round 5, last place").get_by_role("link", name="5 rounds").click()
-    expect(page.locator("#row-5 td")).to_have_count(11)
-    context.close()
+def test_without_scripts_the_rows_are_in_the_page(plain: Page, server: str) -> None:
+    plain.goto(MATRIX)
+    expect(plain).to_have_url(f"{server}{MATRIX}?plain=on")
+    expect(plain.locator("#row-5 td.changed")).to_have_count(4)
+    plain.get_by_role("columnheader", name="Round 5, last place").get_by_role("link", name="5 rounds").click()
+    expect(plain.locator("#row-5 td")).to_have_count(11)

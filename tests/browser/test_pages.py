@@ -5,7 +5,7 @@ import re
 from playwright.sync_api import Page, expect
 
 from tests.browser.clipboard import copied
-from tests.browser.conftest import Watch
+from tests.browser.watch import Watch
 
 
 def test_typing_narrows_the_list_and_the_address_can_be_shared(page: Page) -> None:
@@ -28,17 +28,16 @@ def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: st
     expect(page.get_by_role("heading", level=1)).to_contain_text("v3")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_contain_text("v4")
+    page.get_by_role("link", name="Compare with v3").click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/3...4")
 
 
-def test_a_template_is_copied_to_the_letter(page: Page) -> None:
+def test_a_template_is_copied_to_the_letter_and_a_short_id_whole(page: Page) -> None:
     page.goto("/prompts/research-team/versions/5/")
     text = copied(page.locator("#team").get_by_role("button", name="Copy"))
     assert text.startswith("---\n現在日時: {{ current_datetime }}\n---\n\n# ユーザ")
     assert text.endswith("{%- endif %}\n")
 
-
-def test_a_short_id_copies_all_of_it(page: Page) -> None:
-    page.goto("/prompts/research-team/versions/5/")
     text = copied(page.get_by_role("button", name=re.compile("Copy [0-9a-f]{64}")))
     assert re.fullmatch("[0-9a-f]{64}", text)
 

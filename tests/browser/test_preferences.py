@@ -1,6 +1,5 @@
 """Language and theme: switched with one click, remembered, right from the first paint."""
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
 DARK_PAPER = "rgb(21, 24, 30)"
@@ -30,16 +29,12 @@ def test_the_theme_switches_without_a_reload_and_stays(page: Page) -> None:
     expect(page.get_by_role("main")).to_have_css("background-color", DARK_PAPER)
 
 
-@pytest.mark.parametrize(("scheme", "colour"), [("light", WHITE), ("dark", DARK_PAPER)])
-def test_without_a_choice_the_system_decides(page: Page, scheme: str, colour: str) -> None:
+def test_without_a_choice_the_system_decides_and_a_choice_wins_over_it(page: Page) -> None:
     page.goto("/prompts/")
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    expect(page.get_by_role("main")).to_have_css("background-color", colour)
-
-
-def test_a_chosen_theme_wins_over_the_system(page: Page) -> None:
-    page.goto("/prompts/")
+    page.emulate_media(color_scheme="light")
+    expect(page.get_by_role("main")).to_have_css("background-color", WHITE)
     page.emulate_media(color_scheme="dark")
+    expect(page.get_by_role("main")).to_have_css("background-color", DARK_PAPER)
     with page.expect_response("**/theme/"):
         page.get_by_role("button", name="Light").click()
     expect(page.get_by_role("main")).to_have_css("background-color", WHITE)

@@ -7,10 +7,10 @@ import pytest
 from playwright.sync_api import Page, Request, Response, Route, expect
 
 from studio.models import SampleContext
-from tests.browser.conftest import Watch
 from tests.browser.editor_page import EDIT, EditorPage, forget_drafts
 from tests.browser.patience import eventually
 from tests.browser.readiness import press
+from tests.browser.watch import Watch
 from tests.hanging import HANGS
 
 # It passes the gate and runs until a limit ends it.

@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from studio.models import Workspace
-from studio.shell.signin import issue_link_token
 from tests.browser import live_run
 from tests.browser.audit import findings, sideways
-from tests.browser.conftest import Watch
 from tests.browser.patience import eventually
+from tests.browser.watch import Watch
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT = 20_000
@@ -120,24 +119,17 @@ def test_a_studio_that_is_away_is_told_and_the_page_stays(page: Page, writer: Wr
     expect(leader(page)).to_have_text("Alpha")
 
 
-def test_everything_is_there_without_scripts(
-    browser: Browser, server: str, writer: Writer, watch: Watch
-) -> None:
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    page.goto("/runs/")
-    page.get_by_label("Search runs").fill("Alpha")
-    page.get_by_role("button", name="Search").click()
-    expect(page).to_have_url(re.compile("q=Alpha"))
-    page.locator("#runs a.row-link").first.click()
-    page.get_by_role("link", name="The contract’s order").click()
-    expect(page).to_have_url(re.compile("order=contract"))
-    expect(leader(page)).to_have_text("Alpha")
+def test_everything_is_there_without_scripts(plain: Page, writer: Writer) -> None:
+    plain.goto("/runs/")
+    plain.get_by_label("Search runs").fill("Alpha")
+    plain.get_by_role("button", name="Search").click()
+    expect(plain).to_have_url(re.compile("q=Alpha"))
+    plain.locator("#runs a.row-link").first.click()
+    plain.get_by_role("link", name="The contract’s order").click()
+    expect(plain).to_have_url(re.compile("order=contract"))
+    expect(leader(plain)).to_have_text("Alpha")
     writer.say("round")
-    eventually(page, lambda: leader_after_a_reload(page), "深掘り班")
-    context.close()
+    eventually(plain, lambda: leader_after_a_reload(plain), "深掘り班")
 
 
 def leader_after_a_reload(page: Page) -> str:

@@ -5,7 +5,7 @@ from django.urls import reverse
 from playwright.sync_api import Page, expect
 
 from studio.shell.signin import issue_link_token
-from tests.browser.conftest import Watch
+from tests.browser.watch import Watch
 
 
 def test_a_link_leads_straight_to_the_prompts(stranger: Page, server: str) -> None:

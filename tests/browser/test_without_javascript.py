@@ -1,27 +1,10 @@
 """Without JavaScript every control is a plain link or form, and works."""
 
-from collections.abc import Iterator
-
-import pytest
-from django.urls import reverse
-from playwright.sync_api import Browser, Page, expect
-
-from studio.shell.signin import issue_link_token
-from tests.browser.conftest import Watch
-
-
-@pytest.fixture
-def plain(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
-    """A signed-in page of a browser that runs no scripts."""
-    context = browser.new_context(base_url=server, java_script_enabled=False, locale="en-US")
-    watch.attach(context)
-    page = context.new_page()
-    page.goto(reverse("signin-link", args=[issue_link_token()]))
-    yield page
-    context.close()
+from playwright.sync_api import Page, expect
 
 
 def test_search_is_a_form(plain: Page, server: str) -> None:
+    plain.goto("/prompts/")
     plain.get_by_role("searchbox").fill("brief")
     plain.get_by_role("button", name="Search").click()
     expect(plain).to_have_url(f"{server}/prompts/?q=brief")
@@ -64,6 +47,7 @@ def test_what_only_scripts_can_do_is_not_offered(plain: Page) -> None:
 
 
 def test_the_menu_opens_and_signs_out(plain: Page, server: str) -> None:
+    plain.goto("/prompts/")
     plain.get_by_text("operator").click()
     plain.get_by_role("button", name="Sign out").click()
     expect(plain).to_have_url(f"{server}/signin/")

@@ -85,6 +85,30 @@ def test_a_public_callable_has_a_docstring(name: str) -> None:
         assert public.__doc__ and not public.__doc__.startswith(f"{name}(")
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(name for name in NAMES if inspect.isfunction(getattr(builder, name)) and name != "dialect_named"),
+        *("AggregationStore", "Jinja2PromptBuilder", "PlainTextPromptBuilder", "PromptBuilderSettings"),
+        *("RoundPromptConfig", "SystemPromptBuilder", "UserPromptBuilder"),
+    ],
+)
+def test_a_docstring_says_what_is_raised(name: str) -> None:
+    assert " raise" in getattr(builder, name).__doc__.lower()
+
+
+def test_representations_are_short() -> None:
+    long = "長い" * 10_000
+    state = builder.RoundState(round_number=1, submission_content=long, evaluation_score=1)
+    record = builder.RoundRecord("e", "t", "T", 1, submission=long, score_details={"long": long})
+    prompt = builder.DeliveredPrompt(long, None, 0)
+    file = builder.BootstrapFile(name="SOUL.md", content=long)
+    built = builder.render_system_prompt(builder.SystemPromptInput(workspace_dir="/", bootstrap=(file,)))
+    shown = [repr(each) for each in (state, record, prompt, file, built, builder.CONTRACT)]
+    assert [text for text in shown if len(text) > 600] == []
+    assert repr(state).startswith("RoundState(round_number=1, submission_content='長い長い")
+
+
 def test_importing_the_package_loads_none_of_its_rooms() -> None:
     code = "import builder, sys; print([name for name in sys.modules if name.startswith('builder.')])"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)

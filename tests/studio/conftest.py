@@ -4,9 +4,7 @@ import tests.with_django  # noqa: F401
 
 # isort: split
 
-import json
 from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -52,18 +50,11 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def demo(db: None, demo_folder: Path) -> Path:
     """The demo, as a first start loads it."""
     from studio.operations.demo import load_demo
+    from studio.operations.demo.workspaces import keep_running
 
     load_demo(demo_folder)
-    _hear_of_teams(demo_folder, timezone.now())
+    keep_running(demo_folder / "demo", timezone.now())
     return demo_folder
-
-
-def _hear_of_teams(folder: Path, now: datetime) -> None:
-    """The demo's run goes on however long ago the folder was made: its teams have just been heard of."""
-    for file in folder.glob("demo/*/logs/*.progress.json"):
-        told = json.loads(file.read_text("utf-8"))
-        if told["status"] == "running":
-            file.write_text(json.dumps(told | {"updated_at": now.isoformat()}), "utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -26,6 +26,7 @@ from studio.shell.downloads import download
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
+from studio.shell.turns import heavy
 
 MOST_TYPED_TASKS = 3
 """Tasks that one browser keeps with its sign-in; the oldest goes first. They are stored nowhere else."""
@@ -33,6 +34,7 @@ _TYPED_TASKS = "typed-tasks"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def run_replay(request: HttpRequest, slug: str, execution: str, team: str, number: int) -> HttpResponse:
     """One round, rendered with what was chosen, beside what was sent; a POST brings the task of the run."""
     workspace = _workspace(slug)
@@ -82,6 +84,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def run_replay_all(request: HttpRequest, slug: str, execution: str) -> HttpResponseBase:
     """Every prompt of a run, rendered with what was chosen: the same as was sent, changed, or none."""
     workspace = _workspace(slug)

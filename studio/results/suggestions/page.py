@@ -17,6 +17,9 @@ from studio.results.suggestions.suggested_rounds import FromRuns, from_runs
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 
+MOST_LINES = 300
+"""Of one template that the page lists."""
+
 
 @dataclass(frozen=True)
 class IdleVariable:
@@ -51,11 +54,16 @@ class Advice:
         """The unreached lines, those that follow each other together."""
         texts = self.text.split("\n")
         stretches: list[list[TemplateLine]] = []
-        for number in self.reached.unreached:
+        for number in self.reached.unreached[:MOST_LINES]:
             if not stretches or any(text.strip() for text in texts[stretches[-1][-1].number : number - 1]):
                 stretches.append([])
             stretches[-1].append(TemplateLine(number, texts[number - 1] if number <= len(texts) else ""))
         return stretches
+
+    @property
+    def lines_left(self) -> int:
+        """How many more there are than the page lists."""
+        return max(len(self.reached.unreached) - MOST_LINES, 0)
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ def run_round_context(
     form = _form(request, workspace, played)
     if form.is_bound and form.is_valid():
         try:
-            saved = SampleContext.objects.make(form.values, at=timezone.now())
+            saved = SampleContext.objects.make(form.values, by=person_of(request), at=timezone.now())
         except NameTaken:
             form.add_error("name", name_taken())
         else:

@@ -1,7 +1,6 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
-import shlex
-
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
@@ -48,6 +47,11 @@ class Export(ImmutableModel):
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()
 
+    # Found out for the pages that list exports, see `receipts`.
+    superseded: bool
+    can_undo = False
+    undo_obstacle = ""
+
     class Meta:
         ordering = ("-pk",)
         indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
@@ -72,8 +76,9 @@ class Export(ImmutableModel):
         """The export as a command, for a script or another day."""
         if self.version is None:
             return ""
-        what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
-        return f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+        what = f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}"
+        command: str = settings.ENVIRONMENT.command("export", what, "--workspace", self.workspace.path)
+        return command
 
 
 class Outcome(models.TextChoices):

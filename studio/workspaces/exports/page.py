@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
@@ -15,19 +15,29 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from builder.template.dialect import Dialect
+from studio.compare.releases import ReleaseMatrix
+from studio.contexts.at_round import dialect_of
 from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.preview.saving import Refused
 from studio.prompts.findings import Finding
 from studio.prompts.system_text import read_text
-from studio.prompts.texts import SystemText, Texts
+from studio.prompts.texts import SystemText, Texts, user_prompts
 from studio.shell.jail import pool
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.exports.plan import Target, chosen_version, plan
+from studio.workspaces.exports.plan import Target, chosen_version, plan, trial
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import PromptFileState, states_of
 
 VERSIONS_OFFERED = 20
+
+
+class ReleaseChanges(NamedTuple):
+    """Workspaces of one release, and what it makes of the version in each context."""
+
+    workspaces: list[Workspace]
+    matrix: ReleaseMatrix
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,22 @@ class ExportPage:
         """The newest ones, and the one in question however old it is."""
         newest = list(self.prompt_set.versions.only("number", "message", "prompt_set")[:VERSIONS_OFFERED])
         return newest if self.version in newest else [*newest, self.version]
+
+    @cached_property
+    def other_releases(self) -> list[ReleaseChanges]:
+        """What changes from the set's previews to the releases that the chosen workspaces run."""
+        texts = self.version.templates
+        if isinstance(texts, SystemText):
+            return []
+        usual = dialect_of(self.prompt_set)
+        named: dict[Dialect, list[Workspace]] = {}
+        for target in self.targets:
+            if target.workspace.spoken != usual:
+                named.setdefault(target.workspace.spoken, []).append(target.workspace)
+        return [
+            ReleaseChanges(workspaces, ReleaseMatrix(self.prompt_set, user_prompts(texts), usual, runs))
+            for runs, workspaces in named.items()
+        ]
 
     @property
     def ready(self) -> list[Target]:
@@ -126,7 +152,8 @@ def export_page(prompt_set: PromptSet, clean: dict[str, Any], person: User, toda
         targets = plan(version, planned, owner=person, today=today, opened=opened)
     except Refused as refused:
         return ExportPage(*start, errors=refused.findings)
-    return ExportPage(*start, targets, warnings=_warnings(version.templates, str(person.pk)))
+    warnings = [*trial(version, planned, owner=person), *_warnings(version.templates, str(person.pk))]
+    return ExportPage(*start, targets, warnings=warnings)
 
 
 def _waits_for(state: PromptFileState, version: PromptVersion, label_name: str) -> bool:

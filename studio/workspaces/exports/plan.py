@@ -26,8 +26,10 @@ from builder.template.variables import FIELDS
 from studio.compare.versions import TextDiff, text_diff
 from studio.contexts.at_round import dialect_of
 from studio.models import PromptSet, PromptVersion, Workspace
+from studio.preview.branches import branch_findings
 from studio.preview.saving import Refused, shortcomings
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, errors_of
+from studio.prompts.texts import Templates
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.exports.models import hash_of
@@ -193,10 +195,7 @@ def plan(
     Raises ``Refused`` for a version that may not be exported, since contexts may be newer than it is; and
     the jail's errors where nothing can be read or merged right now.
     """
-    dialects = {state.workspace.spoken for state in states} or {dialect_of(version.prompt_set)}
-    for dialect in sorted(dialects, key=lambda dialect: dialect.name):
-        if findings := shortcomings(version.prompt_set, version.templates, owner=owner, dialect=dialect):
-            raise Refused(findings)
+    trial(version, states, owner=owner)
     rows = opened or {}
     return _each_file_once(
         [
@@ -204,6 +203,21 @@ def plan(
             for state in states
         ]
     )
+
+
+def trial(version: PromptVersion, states: Sequence[PromptFileState], *, owner: User) -> list[Finding]:
+    """What is to know about the version in the formats of these workspaces: how it does in contexts that all
+    sets share, and lines that nothing leads to. Raises ``Refused`` and the jail's errors."""
+    dialects = {state.workspace.spoken for state in states} or {dialect_of(version.prompt_set)}
+    texts, found = version.templates, dict[Finding, None]()
+    for dialect in sorted(dialects, key=lambda dialect: dialect.name):
+        findings = shortcomings(version.prompt_set, texts, owner=owner, dialect=dialect)
+        if isinstance(texts, Templates) and not errors_of(findings):
+            findings += branch_findings(version.prompt_set, texts, dialect)
+        if errors := errors_of(findings):
+            raise Refused(errors)
+        found |= dict.fromkeys(findings)
+    return list(found)
 
 
 def readable(data: bytes | None) -> str:

@@ -96,7 +96,16 @@ def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("export-detail", batch)
         require_undoable(export, now)
     except CannotUndo as error:
-        raise RequestRefused(409, str(error), _("Look at the file, or export a version instead.")) from error
+        raise RequestRefused(
+            409,
+            str(error),
+            _("Look at the file in its workspace, then import what it holds or export a version again."),
+            title=error.title,
+            ways=(
+                (_("Open the workspace"), export.workspace.get_absolute_url()),
+                (_("Back to the export"), export.get_absolute_url()),
+            ),
+        ) from error
     return _undo_page(request, export)
 
 

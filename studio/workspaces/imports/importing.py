@@ -13,14 +13,15 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import transaction
 
-from builder.template.dialect import MIXSEEK
+from builder.template.dialect import MIXSEEK, Dialect
+from studio.contexts.at_round import dialect_of
 from studio.editor.conflicts import is_changed
 from studio.editor.sets import create_set
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion
 from studio.preview.saving import require_sound, save_as_version, shortcomings
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft
 from studio.prompts.file_kinds import FileKind
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, errors_of
 from studio.prompts.models import Origin, VersionConflict
 from studio.prompts.texts import MOST_CHARACTERS, TEXT_FIELDS, TEXT_NAMES, TextKind, Texts, texts_of
 from studio.workspaces.imports.incoming import FileContent, IncomingFile, read_incoming
@@ -82,7 +83,12 @@ class Proposal:
     @property
     def dialect(self) -> str:
         """Of a new set."""
-        return self.file.workspace.spoken.name if self.file.workspace else MIXSEEK.name
+        return default_format(self.file, None).name
+
+    @property
+    def default_format(self) -> Dialect:
+        """Whose default templates stand in for those that the file does not have."""
+        return default_format(self.file, self.prompt_set)
 
     @property
     def is_same(self) -> bool:
@@ -115,7 +121,7 @@ class Proposal:
             self.templates is not None
             and not self.is_same
             and not self.content.has_errors
-            and not self.findings
+            and not errors_of(self.findings)
         )
 
     @property
@@ -124,6 +130,13 @@ class Proposal:
         return self.templates is not None and all(
             len(text) <= MOST_CHARACTERS and "\0" not in text for text in self.templates.parts.values()
         )
+
+
+def default_format(file: IncomingFile, prompt_set: PromptSet | None) -> Dialect:
+    """The release that reads the file, as far as that is known; else the set's own format."""
+    if file.workspace is not None:
+        return file.workspace.spoken
+    return dialect_of(prompt_set) if prompt_set else MIXSEEK
 
 
 def propose(
@@ -137,7 +150,7 @@ def propose(
     if latest is None:
         filling = "default"
     kind = FileKind(file.holds)
-    first = prompt_set.first_text if prompt_set else kind.first_text()
+    first = kind.first_text(default_format(file, prompt_set))
     parts = dict((latest.templates if latest and filling == "latest" else first).parts)
     taken = []
     for text_kind in kind.text_kinds:

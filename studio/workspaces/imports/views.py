@@ -3,7 +3,7 @@
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -20,6 +20,7 @@ from studio.prompts.models import NothingChanged, VersionConflict
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
+from studio.shell.turns import heavy
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
@@ -41,21 +42,26 @@ Moved = str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-def prompt_import(request: HttpRequest) -> HttpResponse:
+def prompt_import(request: HttpRequest) -> HttpResponseBase:
     """Choose a file, of one's own or a workspace's."""
-    person = person_of(request)
     if request.method != "POST":
         target = valid_or_refuse(TargetForm(request.GET)).cleaned_data["set"]
         return _upload_page(request, UploadForm(initial={"set": target}))
+    return _uploaded(request)
+
+
+@heavy
+def _uploaded(request: HttpRequest) -> HttpResponse:
     form = UploadForm(request.POST, request.FILES)
     if not form.is_valid():
         return _upload_page(request, form, status=422)
     file = form.cleaned_data["file"]
-    kept = Upload.objects.keep(person, file.name, file.read(), at=timezone.now())
+    kept = Upload.objects.keep(person_of(request), file.name, file.read(), at=timezone.now())
     return redirect(_with_query(kept.get_absolute_url(), set=form.cleaned_data["set"]))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
@@ -65,6 +71,7 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
@@ -81,6 +88,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@heavy
 def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()

@@ -100,6 +100,21 @@ def test_init_writes_a_file_that_checks_and_renders(run: Run, tmp_path: Path) ->
     assert (code, out.splitlines()[0]) == (0, "# ユーザから指定されたタスク")
 
 
+def test_init_and_system_take_the_workspace_of_the_environment(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("MIXSEEK_WORKSPACE", raising=False)
+    for command in ("init", "system", "check", "leaderboard"):
+        code, _, err = run(command)
+        assert (code, err.splitlines()[-1]) == (
+            2,
+            "python -m builder: error: name a WORKSPACE, or set MIXSEEK_WORKSPACE",
+        )
+    monkeypatch.setenv("MIXSEEK_WORKSPACE", str(tmp_path))
+    assert run("init")[0] == 0 and (tmp_path / "configs" / "prompt_builder.toml").is_file()
+    assert f"Working directory: {tmp_path}\n" in run("system")[1]
+
+
 def test_init_refuses_to_overwrite_without_force(run: Run, workspace: Path) -> None:
     path = workspace / "configs" / "prompt_builder.toml"
     code, out, err = run("init", workspace)
@@ -476,15 +491,15 @@ def test_leaderboard_names_what_the_database_lacks_and_shows_the_rest(run: Run, 
 
 
 @pytest.mark.slow
-def test_age_of_an_earlier_copy_is_told(run: Run, tmp_path: Path) -> None:
+def test_no_earlier_copy_stands_in_for_a_torn_database(run: Run, tmp_path: Path) -> None:
     workspace = play_small_workspace(tmp_path)
-    listed = run("leaderboard", workspace)
+    assert run("leaderboard", workspace)[0] == 0
     with (workspace / "mixseek.db").open("r+b") as database:
         database.seek(4096)
         database.write(b"torn" * 2048)
     code, out, err = run("leaderboard", workspace)
-    assert (code, out) == (0, listed[1])
-    assert err.startswith("warning: What is shown is ")
+    assert (code, out) == (1, "")
+    assert err.startswith("error: ") and "mixseek.db" in err and "Traceback" not in err
 
 
 @pytest.mark.slow

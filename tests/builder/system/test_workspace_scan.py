@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from builder.system import workspace_scan
 from builder.system.builder import SystemPromptBuilder
 from builder.system.built_prompt import BuiltPrompt
 from builder.system.skill_scan import MOST_SKILLS
-from builder.system.workspace_scan import Machine
+from builder.system.workspace_scan import Machine, ScanLimits
 from tests.builder.agent_workspaces import MACHINE, add_skill, agent_workspace, write
 
 
@@ -187,15 +186,11 @@ def test_what_is_read_in_part_is_cut_as_the_whole_would_be(
     assert use.chars in (len(content), None)
 
 
-def test_limits_that_ask_for_too_much_find_the_rest_refused(
-    workspace: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(workspace_scan, "MOST_READ", 1_000)
+def test_limits_that_ask_for_too_much_find_the_rest_refused(workspace: Path) -> None:
     write(workspace / "SOUL.md", "x" * 900)
     write(workspace / "USER.md", "x" * 900)
-    built = build(
-        workspace, bootstrap={"files": ["SOUL.md", "USER.md", "AGENTS.md"], "bootstrapMaxChars": 950}
-    )
+    config = {"bootstrap": {"files": ["SOUL.md", "USER.md", "AGENTS.md"], "bootstrapMaxChars": 950}}
+    built = SystemPromptBuilder(workspace, config, MACHINE, limits=ScanLimits(bytes=1_000)).build()
     assert told(built) == [("error", "USER.md", "system-files-too-large")]
     assert [use.status for use in built.files] == ["whole", "refused", "whole"]
 

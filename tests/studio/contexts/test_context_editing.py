@@ -5,6 +5,7 @@ import re
 from datetime import timedelta
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
@@ -151,10 +152,10 @@ def test_a_name_is_taken_once_per_owner(signed_in: Client) -> None:
     assert {each.slug for each in SampleContext.objects.all()} == {"third-of-four", "third-of-four-2"}
 
 
-def test_a_name_that_was_taken_a_moment_ago_is_a_problem_of_the_name(db: None) -> None:
+def test_a_name_that_was_taken_a_moment_ago_is_a_problem_of_the_name(person: User) -> None:
     values = make_context("first").values
     with pytest.raises(NameTaken):
-        SampleContext.objects.make(values, at=NOW)
+        SampleContext.objects.make(values, by=person, at=NOW)
 
 
 def test_a_set_that_does_not_exist_is_refused(signed_in: Client) -> None:

@@ -117,6 +117,17 @@ def test_json_that_is_too_long_is_refused(signed_in: Client) -> None:
     assert answer.status_code == 422 and "at most 1000000 fit" in text(answer)
 
 
+def test_a_context_has_an_author_and_a_limit(signed_in: Client) -> None:
+    signed_in.post(NEW_JSON, {"name": "Pasted", "json": json.dumps(ROUND_2)})
+    made = SampleContext.objects.get()
+    assert made.author is not None and made.author.username == "yuki"
+    assert "Made by yuki" in signed_in.get(made.get_absolute_url()).content.decode()
+    pasted = ROUND_2 | {"user_prompt": "x" * 500_000}
+    answer = signed_in.post(NEW_JSON, {"name": "Huge", "json": json.dumps(pasted)})
+    assert answer.status_code == 422 and "at most 500000 fit" in text(answer)
+    assert SampleContext.objects.count() == 1
+
+
 def test_a_name_in_the_json_does(signed_in: Client) -> None:
     pasted = json.dumps(ROUND_2 | {"name": "  From\nthe file ", "description": "Kept"})
     signed_in.post(NEW_JSON, {"json": pasted})

@@ -80,6 +80,12 @@ def test_no_committed_file_names_a_registry() -> None:
     assert (done.returncode, done.stdout) == (1, "")
 
 
+def test_the_start_imports_django_for_the_studios_commands_only() -> None:
+    code = "import sys, studio.operations.start; print([m for m in ('django', 'duckdb') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with wheel and sdist."""
@@ -143,6 +149,7 @@ def test_wheel_alone_is_the_builder_without_django(built: Path, tmp_path: Path) 
         done = run(tmp_path, "-m builder", *arguments)
         assert "ModuleNotFoundError" not in done.stderr
     assert run(tmp_path, "-c", PROMPT_STUDIO, "check", "ws").returncode == 0
+    assert "COMMAND" in run(tmp_path, "-c", PROMPT_STUDIO, "--help").stdout
     for arguments in ([], ["studio"], ["link"], ["--port", "0"]):
         done = run(tmp_path, "-c", PROMPT_STUDIO, *arguments)
         assert done.returncode == 1

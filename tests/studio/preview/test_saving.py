@@ -93,13 +93,50 @@ def test_errors_of_all_three_templates_are_told_at_once(prompt_set: PromptSet, p
 def test_a_text_that_fails_in_one_context_only_is_refused_with_its_name(
     prompt_set: PromptSet, signed_in: Client
 ) -> None:
-    make_context("round-one")
-    make_context("round-three", rounds=3)
+    make_context("round-one", prompt_set=prompt_set)
+    make_context("round-three", rounds=3, prompt_set=prompt_set)
     text = "x\n{% if round_number == 2 %}{{ user_prompt[0] + 1 }}{% endif %}\n"
     answer = signed_in.post(SAVE, fields(team=text, message="m"))
     page = answer.content.decode()
     assert answer.status_code == 422 and PromptVersion.objects.count() == 1
     assert "Round-Three, round 2" in page
+
+
+def test_a_failure_in_a_shared_context_is_a_warning_and_the_text_is_saved(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    make_context("everybodys", rounds=3)
+    make_context("own", prompt_set=prompt_set)
+    text = "x\n{% if round_number == 3 %}{{ user_prompt[0] + 1 }}{% endif %}\n"
+    page = signed_in.post(SAVE, fields(team=text, message="m"), follow=True).content.decode()
+    assert newest().team_user_prompt == text
+    assert "In the shared context “Everybodys, round 3” this text gives no prompt" in page
+
+
+def test_a_shared_context_as_large_as_they_used_to_get_keeps_nobody_from_saving(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    make_context("huge", user_prompt="x" * 999_850)
+    answer = signed_in.post(SAVE, fields(team="Task: {{ user_prompt }}\n" * 3, message="m"), follow=True)
+    assert newest().number == 2
+    assert (
+        "Stopped at the output limit" in answer.content.decode()
+    )  # that it is there thrice is the template's doing
+    answer = signed_in.post(
+        SAVE,
+        fields(team="Task:\n{{ user_prompt }}\n" + "y" * 50_000, base=2, message="m", revision=2),
+        follow=True,
+    )
+    assert newest().number == 3 and "Stopped" not in answer.content.decode()
+
+
+def test_without_a_context_of_its_own_a_text_is_tried_with_sample_values(
+    prompt_set: PromptSet, person: User
+) -> None:
+    make_context("everybodys")
+    texts = replace(TEXTS, team_user_prompt="{{ user_prompt + 1 }}\n")
+    (found,) = shortcomings(prompt_set, texts, owner=person)
+    assert (found.severity, found.where) == ("error", "Sample values")
 
 
 def test_the_contexts_of_another_set_do_not_count(prompt_set: PromptSet, person: User) -> None:
@@ -124,7 +161,7 @@ def test_the_evaluator_and_the_judgment_are_tried_too(prompt_set: PromptSet, per
 def test_a_text_that_meets_a_limit_in_one_context_is_refused_with_the_limit(
     prompt_set: PromptSet, signed_in: Client, own_jail: JailPool
 ) -> None:
-    make_context("three", rounds=3)
+    make_context("three", rounds=3, prompt_set=prompt_set)
     text = "x\n{% if round_number == 2 %}" + SLOW + "{% endif %}\n"
     answer = signed_in.post(SAVE, fields(team=text, message="m"))
     page = answer.content.decode()

@@ -32,6 +32,12 @@ def test_the_largest_database_is_a_number_of_megabytes() -> None:
             read(STUDIO_LARGEST_DATABASE=odd)
 
 
+def test_a_command_names_the_data_folder_where_it_is_not_the_usual_one(tmp_path: Path) -> None:
+    assert read().command("export", "a b@1") == "python3 manage.py export 'a b@1'"
+    elsewhere = read(STUDIO_DATA=str(tmp_path / "my data"))
+    assert elsewhere.command("drift") == f"python3 manage.py drift --data '{tmp_path / 'my data'}'"
+
+
 def test_mixseeks_own_variables_are_noted_and_never_refused() -> None:
     environment = read(
         MIXSEEK_WORKSPACE="../odd",
@@ -82,6 +88,7 @@ def test_odd_database_url_is_refused_without_repeating_its_password(url: str, re
             "here",
             "STUDIO_WORKSPACE_ROOTS holds 'here': write absolute paths.",
         ),
+        ("STUDIO_SKILL_ROOTS", "~/skills", "STUDIO_SKILL_ROOTS holds '~/skills': write absolute paths."),
         (
             "STUDIO_TIME_ZONE",
             "Asia/Edo",

@@ -4,6 +4,7 @@ import os
 from datetime import timedelta
 from html import unescape
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -91,6 +92,22 @@ def test_a_broken_file_is_told_by_line_beside_the_last_build(signed_in: Client, 
     page(signed_in, "full.txt", status=404)
     page(signed_in, "compare/?from=now/full&to=now/none")
     assert signed_in.post(f"{URL}keep/", {"mode": "full"}).status_code == 404
+
+
+def test_skills_outside_are_read_where_the_operator_names_their_folder(
+    signed_in: Client,
+    workspace: Workspace,
+    tmp_path_factory: pytest.TempPathFactory,
+    settings: Any,
+) -> None:
+    shared = tmp_path_factory.mktemp("shared")
+    put(shared, "team/gmail/SKILL.md", "---\nname: gmail\ndescription: Search mail\n---\n")
+    settings_of(workspace, f'[system_prompt.skills]\ndirs = ["{shared}/team"]\n')
+    assert "only folders that the operator names are read" in page(signed_in)
+    assert "gmail" not in built(workspace)
+    settings.STUDIO_SKILL_ROOTS = (shared,)
+    assert "only folders that the operator names are read" not in page(signed_in)
+    assert "<name>gmail</name>" in built(workspace)
 
 
 def test_odd_folders_are_told_and_never_an_error(

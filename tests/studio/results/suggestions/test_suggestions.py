@@ -2,6 +2,7 @@
 
 import html
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -227,8 +228,20 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
     ]
     idle = re.findall(r'<th scope="row" data-title="Variable"><code>(\w+)</code>', page)
     assert idle[:3] == ["submission_history", "team_position_message", "current_datetime"]
+    japanese = signed_in.get(PAGE, headers={"Accept-Language": "ja"}).content.decode()
+    assert "変数の内容" in japanese and "セットの内容" not in japanese
     assert 'data-copy="{{ team_position_message }}"' in page
     assert "No run with a version of this set is known yet" in page
+
+
+def test_a_template_of_many_lines_lists_the_first_of_them(
+    signed_in: Client, prompt_set: PromptSet, person: User
+) -> None:
+    text = "a\n{% if round_number > 99 %}\n" + "b\n" * 5_000 + "{% endif %}\n"
+    many = replace(BRANCHES, team_user_prompt=text)
+    prompt_set.save_version(many, base=prompt_set.revision, message="many", author=person, at=NOW)
+    page = text_of(signed_in)
+    assert "And more: 4700 lines are not listed here." in page and page.count("coverage-mark") < 400
 
 
 @pytest.mark.slow
@@ -284,5 +297,5 @@ def test_a_set_without_versions_or_contexts_has_suggestions_of_its_defaults(
 ) -> None:
     PromptSet.objects.create(slug="bare", name="Bare", created_at=NOW, changed_at=NOW)
     page = text_of(signed_in, "/prompts/bare/suggestions/")
-    assert "Of MixSeek's defaults" in page
+    assert "Of the defaults of mixseek-0.1.0a19" in page
     assert "This set has no sample context" in page

@@ -3,6 +3,7 @@
 import json
 import resource
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -19,11 +20,11 @@ from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion
 from studio.preview.saving import Refused
 from studio.prompts.models import VersionConflict
 from studio.workspaces.exports.models import Outcome, hash_of
-from studio.workspaces.exports.plan import Target, plan
+from studio.workspaces.exports.plan import Target, plan, trial
 from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.exports.undoing import CannotUndo, undo
 from studio.workspaces.exports.writing import STEPS, Order, confirm
-from studio.workspaces.state import states_of
+from studio.workspaces.state import state_of, states_of
 from tests.hanging import HANGS
 from tests.studio.clock import NOW
 from tests.studio.editing import make_context
@@ -187,6 +188,29 @@ def test_a_version_that_meets_a_limit_cannot_be_exported(
     assert not Export.objects.exists()
 
 
+def test_a_branch_that_never_ends_and_no_context_reaches_cannot_be_exported(
+    workspace: Workspace, research: PromptSet, person: User, own_jail: JailPool
+) -> None:
+    dormant = "a\n{% if 'Q4 forecast' in user_prompt %}\n" + HANGS + "{% endif %}\n"
+    texts = replace(templates("x"), team_user_prompt=dormant)
+    bad = research.save_version(texts, base=3, message="dormant", author=person, at=NOW)
+    with pytest.raises(Refused) as refused:
+        export(bad, order(workspace), by=person)
+    (finding,) = refused.value.findings
+    assert (finding.kind, finding.line, finding.where) == ("team", 3, "If this branch is taken")
+    assert not Export.objects.exists()
+
+
+def test_lines_that_nothing_leads_to_are_named_before_an_export(
+    workspace: Workspace, research: PromptSet, person: User
+) -> None:
+    text = "a\n{% for x in [] %}\nnever\n{% endfor %}\n{% if round_number > 99 %}\nlater\n{% endif %}\n"
+    texts = replace(templates("x"), team_user_prompt=text)
+    version = research.save_version(texts, base=3, message="odd", author=person, at=NOW)
+    (hint,) = [finding for finding in trial(version, [state_of(workspace)], owner=person) if not finding.code]
+    assert (hint.severity, hint.text) == ("hint", "Not tried, because nothing leads there: lines 3.")
+
+
 def test_a_version_older_than_the_context_it_fails_in_cannot_be_exported(
     workspace: Workspace, research: PromptSet, person: User
 ) -> None:
@@ -198,7 +222,7 @@ def test_a_version_older_than_the_context_it_fails_in_cannot_be_exported(
         author=person,
         at=NOW,
     )
-    make_context("second", rounds=2)
+    make_context("second", rounds=2, prompt_set=research)
     with pytest.raises(Refused):
         export(old, order(workspace), by=person)
     assert not Export.objects.exists()
@@ -532,7 +556,7 @@ def test_an_undo_is_refused_once_the_file_changed(
     export(version(research, 3), order(workspace), by=person)
     made = Export.objects.get()
     prompt_file(workspace.folder).write_bytes(b"edited")
-    with pytest.raises(CannotUndo, match="has changed since"):
+    with pytest.raises(CannotUndo, match="would lose what was changed"):
         undo(made, batch=uuid4(), by=person, at=NOW)
     prompt_file(workspace.folder).unlink()
     with pytest.raises(CannotUndo, match="no longer there"):
