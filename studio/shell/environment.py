@@ -13,8 +13,6 @@ from zoneinfo import ZoneInfo
 from django.core.exceptions import ImproperlyConfigured
 
 from builder.leaderboard import LARGEST
-from builder.template.dialect import DIALECTS
-from builder.template.variables import FIELDS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
@@ -44,8 +42,6 @@ class Environment:
     time_zone: str
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
-    mixseek_variables: tuple[str, ...]
-    """The variables that are set and win over a workspace's prompt file, where MixSeek sees them too."""
 
     def command(self, *words: str) -> str:
         """A command of this studio, as it is typed in a terminal that knows none of these settings."""
@@ -81,14 +77,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
-        mixseek_variables=tuple(name for name in overriding_variables() if name in environ),
     )
-
-
-def overriding_variables() -> list[str]:
-    """Every variable that a MixSeek of any dialect prefers to its prompt file."""
-    prefixes = dict.fromkeys(dialect.environment_prefix for dialect in DIALECTS.values())
-    return [prefix + field.upper() for prefix in prefixes for field in FIELDS]
 
 
 def default_data(environ: Mapping[str, str]) -> Path:

@@ -17,7 +17,9 @@ def listed() -> "QuerySet[Export]":
     """
     written = Export.objects.filter(receipt__outcome=Outcome.WRITTEN)
     undone = written.filter(undoes=OuterRef("pk"))
-    later = written.filter(workspace=OuterRef("workspace"), holds=OuterRef("holds"), pk__gt=OuterRef("pk"))
+    later = written.filter(
+        workspace=OuterRef("workspace"), holds=OuterRef("holds"), path=OuterRef("path"), pk__gt=OuterRef("pk")
+    )
     exports: QuerySet[Export] = (
         Export.objects.select_related(
             "receipt", "workspace", "version__prompt_set", "kept_as__prompt_set", "undoes", "by"
