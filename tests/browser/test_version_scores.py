@@ -118,3 +118,16 @@ def test_pages_with_scores_have_no_findings_and_do_not_scroll_sideways(page: Pag
         page.goto(f"/prompts/research-team/{path}")
         found += findings(page) + sideways(page)
     assert found == []
+
+
+def test_a_comparison_folds_its_figures_below_the_texts(page: Page) -> None:
+    page.goto("/prompts/briefing-writers/compare/1...4")
+    scores = page.locator("#scores")
+    expect(scores.get_by_text("Mean best score")).to_be_hidden()
+    scores.locator("summary").click()
+    expect(scores.get_by_text("Mean best score")).to_be_visible()
+    page.locator("#prefixes").scroll_into_view_if_needed()
+    expect(page.locator("#prefixes tr[data-kind=team]")).to_be_attached()
+    panel, below = page.locator(".diff-panel").last.bounding_box(), scores.bounding_box()
+    assert panel and below and below["y"] > panel["y"] + panel["height"]
+    assert findings(page) == []

@@ -115,7 +115,7 @@ def test_the_minimum_of_the_sets_model_counts(signed_in: Client, prompt_set: Pro
 def test_of_a_text_without_a_prompt_nothing_is_known(
     signed_in: Client, prompt_set: PromptSet, text: str
 ) -> None:
-    assert "Not known of a text that gives no prompt." in ask(signed_in, text)
+    assert "Cacheable prefix unknown: no preview yet" in ask(signed_in, text)
 
 
 def test_the_same_text_asks_the_jail_once_and_another_waits_while_it_is_off(
@@ -161,8 +161,8 @@ def test_without_scripts_a_button_shows_the_page_with_all_of_it(
 ) -> None:
     page = signed_in.post(ADDRESS, fields(team=CLOCK, kind="team", context="third", round=2))
     text = page.content.decode()
-    assert page.status_code == 200 and '<details id="cacheable-prefix"' in text and " open>" in text
-    assert '<span class="stable task">Now: </span>' in text
+    assert page.status_code == 200 and '<div id="cacheable-prefix"' in text and " open>" in text
+    assert '<span class="stable task end">Now: </span>' in text
     assert offered(text) and CLOCK.splitlines()[0] in text
     assert not Draft.objects.exists()
 
@@ -180,7 +180,7 @@ def test_a_suggested_order_is_taken_and_the_old_text_put_aside(
     assert (draft.evaluator_user_prompt, draft.base) == (TEXTS.evaluator_user_prompt, 1)
     assert (copy.team_user_prompt, copy.reason) == (CLOCK, CopyReason.REORDERED)
     page = answer.content.decode()
-    assert "Taken into your draft." in page and "Before a suggested order" in page
+    assert "Draft updated." in page and "Before a suggested order" in page
     # What is in the draft now loses nothing that could be had by another order of these lines.
     assert "C001" not in ask(signed_in, draft.team_user_prompt)
 
@@ -248,7 +248,9 @@ def test_a_versions_page_and_a_comparison_ask_for_what_changed(
     page = signed_in.get("/prompts/set/versions/1/").content.decode()
     assert 'hx-get="/prompts/set/prefixes/?new=1"' in page
     page = signed_in.get("/prompts/set/compare/1...2?rendered=on&context=third&round=2").content.decode()
-    assert 'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2"' in page
+    assert (
+        'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2&amp;changed=on"' in page
+    )
 
 
 def test_both_beginnings_of_both_versions_and_the_difference(
@@ -260,6 +262,16 @@ def test_both_beginnings_of_both_versions_and_the_difference(
     assert cells(signed_in, "new=1&context=third&round=2")[0].startswith("29 bytes ")
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2").content.decode()
     assert "<h1>" in page and "as in v1" in page
+
+
+def test_of_a_comparison_only_what_changed_is_told_and_folded(
+    signed_in: Client, two_versions: PromptSet, person: User
+) -> None:
+    page = signed_in.get("/prompts/set/prefixes/?old=1&new=2&changed=on", headers=HTMX).content.decode()
+    assert "<details" in page and re.findall(r'data-kind="(\w+)"', page) == ["team"]
+    longer = Templates(CLOCK + "End.\n", TEXTS.evaluator_user_prompt, TEXTS.judgment_user_prompt)
+    two_versions.save_version(longer, base=2, message="end", author=person, at=NOW)
+    assert signed_in.get("/prompts/set/prefixes/?old=2&new=3&changed=on", headers=HTMX).content == b""
 
 
 def test_a_draft_without_a_prompt_has_no_beginning(signed_in: Client, two_versions: PromptSet) -> None:
