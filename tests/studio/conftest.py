@@ -12,13 +12,22 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
-from builder.jail import JailPool
+from builder.jail import JailPool, Limits
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
 from tests.studio.demo_teams import hear_of_teams
 from tests.studio.jail import UseJail
 from tests.studio.odd_workspace import make_odd_workspace
+
+PATIENT = Limits(wait=60, start=60)
+"""On a machine that is busy with other tests a worker takes its time; what a text may use stays as it is."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_jail() -> None:
+    """The pool of this process, with more time to start."""
+    jail.use(JailPool(limits=PATIENT))
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +96,6 @@ def use_jail() -> Iterator[UseJail]:
 @pytest.fixture
 def own_jail(use_jail: UseJail) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
-    with JailPool(size=1, spares=1) as own:
+    with JailPool(size=1, spares=1, limits=PATIENT) as own:
         use_jail(own)
         yield own
