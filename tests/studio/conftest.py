@@ -12,16 +12,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import translation
 
-from builder.jail import JailPool, Limits
+from builder.jail import JailPool
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
 from tests.studio.demo_teams import hear_of_teams
-from tests.studio.jail import UseJail
+from tests.studio.jail import PATIENT, UseJail
 from tests.studio.odd_workspace import make_odd_workspace
-
-PATIENT = Limits(wait=60, start=60)
-"""On a machine that is busy with other tests a worker takes its time; what a text may use stays as it is."""
 
 
 @pytest.fixture(scope="session", autouse=True)
