@@ -9,15 +9,17 @@ from studio.prompts.models import PromptSet, PromptVersion, Tag
 from studio.results.models import RoundResult, RunResult
 from studio.shell.signin import SignInAttempt, SignInLink
 from studio.system.models import SystemBuild
-from studio.workspaces.exports.models import Export, ExportReceipt
+from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
-from studio.workspaces.models import Workspace
+from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
 
 __all__ = [
     "Draft",
     "DraftCopy",
     "Export",
     "ExportReceipt",
+    "ExportScoring",
+    "FollowedFile",
     "HistoryNote",
     "Label",
     "LabelMove",
@@ -27,6 +29,7 @@ __all__ = [
     "RoundResult",
     "RunResult",
     "SampleContext",
+    "ScoringRecord",
     "SignInAttempt",
     "SignInLink",
     "SystemBuild",

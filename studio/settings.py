@@ -21,7 +21,6 @@ STUDIO_LARGEST_DATABASE = ENVIRONMENT.largest_database
 STUDIO_SKILL_ROOTS = ENVIRONMENT.skill_roots
 STUDIO_COPY_PATIENCE = 0.3  # seconds that a page waits for the copy of a workspace's database
 STUDIO_MIXSEEK_WORKSPACE = ENVIRONMENT.mixseek_workspace
-STUDIO_MIXSEEK_VARIABLES = ENVIRONMENT.mixseek_variables
 
 DEBUG = ENVIRONMENT.debug
 SECRET_KEY = ENVIRONMENT.secret_key or kept_secret(STUDIO_DATA)

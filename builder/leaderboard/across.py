@@ -148,12 +148,15 @@ class Across:
         return self._source.answer(question)
 
 
-_TEAM = f"SELECT team_id, names, executions, rounds, wins, best, mean, last_utc FROM {TEAMS}"
+_TEAM = (
+    "SELECT team_id, names, executions, rounds, wins, best, mean, last_utc, partial, mean_of_all"
+    f" FROM {TEAMS}"
+)
 
 
 def _summary_of(row: Sequence[Any]) -> TeamSummary:
-    team_id, names, executions, rounds, wins, best, mean, last = row
-    return TeamSummary(team_id, tuple(names), executions, rounds, wins, best, mean, as_utc(last))
+    team_id, names, executions, rounds, wins, best, mean, last, *partial = row
+    return TeamSummary(team_id, tuple(names), executions, rounds, wins, best, mean, as_utc(last), *partial)
 
 
 def _deltas(first: Sequence[Standing], second: Sequence[Standing]) -> tuple[TeamDelta, ...]:

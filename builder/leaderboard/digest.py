@@ -6,7 +6,7 @@ A pass over a million rows takes a second; the pages then read hundreds of rows.
 
 from collections.abc import Iterator
 
-from builder.leaderboard.schema import Schema, column_of, source_of
+from builder.leaderboard.schema import PARTIAL, Schema, column_of, source_of
 
 SCHEMA = "prompt_studio"
 """What stands for the digest in a query: the reader process puts in the name of the copy's own."""
@@ -177,7 +177,8 @@ def _summaries(schema: Schema) -> str:
 
 
 def _teams() -> str:
-    """One row for each team, over all executions."""
+    """One row for each team, over all executions; what it did not finish does not count for its mean."""
+    partial = f"starts_with(COALESCE(exit_reason, ''), '{PARTIAL}')"
     return (
         f"WITH played AS (SELECT standing.*, last_utc FROM {STANDINGS} AS standing"
         f" JOIN (SELECT execution_id, last_utc FROM {EXECUTIONS}) USING (execution_id)),"
@@ -185,7 +186,8 @@ def _teams() -> str:
         " FROM (SELECT team_id, team_name, MAX(last_utc) AS latest FROM played GROUP BY 1, 2) GROUP BY 1)"
         " SELECT team_id, names, COUNT(DISTINCT execution_id) AS executions, SUM(rounds)::BIGINT AS rounds,"
         " COUNT(*) FILTER (by_team_id = 1 AND kept IS NOT NULL) AS wins, MAX(best) AS best,"
-        " AVG(best) AS mean, MAX(last_utc) AS last_utc,"
+        f" AVG(best) FILTER (NOT {partial}) AS mean, AVG(best) AS mean_of_all,"
+        f" COUNT(*) FILTER ({partial}) AS partial, MAX(last_utc) AS last_utc,"
         " lower(concat_ws(chr(10), team_id, array_to_string(names, chr(10)))) AS needle"
         " FROM played JOIN named USING (team_id) GROUP BY team_id, names ORDER BY team_id"
     )

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+from builder.leaderboard.schema import PARTIAL
 from builder.template.models import RoundPromptContext
 
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
 ExecutionOrder = Literal["newest", "oldest", "best"]
 """``best``: by best score; those without one come last."""
+RULES = ("Below minimum rounds", "Final round reached (judgment skipped")
+"""How the reasons begin that MixSeek writes where no model was asked."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,11 @@ class Standing:
     exit_reason: str | None = None
     """Why the team stopped; stored with its final submission."""
 
+    @property
+    def is_partial(self) -> bool:
+        """Whether it failed, or ran out of time, before its last round."""
+        return (self.exit_reason or "").startswith(PARTIAL)
+
 
 @dataclass(frozen=True)
 class ScorePoint:
@@ -96,8 +104,12 @@ class TeamSummary:
     wins: int
     best_score: float | None
     mean_score: float | None
-    """Of its best scores, one for each execution."""
+    """Of its best scores, one for each execution that it finished."""
     last_at: datetime | None
+    partial: int = 0
+    """Executions in which it failed, or ran out of time, after some rounds."""
+    mean_of_all: float | None = None
+    """The same with those."""
 
     @property
     def name(self) -> str:
@@ -223,6 +235,11 @@ class RoundRecord:
     started_at: datetime | None = None
     ended_at: datetime | None = None
     submitted_at: datetime | None = None
+
+    @property
+    def decided_by_rule(self) -> bool:
+        """Whether MixSeek decided by itself whether to go on, without asking a model."""
+        return self.confidence == 1.0 and (self.reasoning or "").startswith(RULES)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ Used by the queries and, to make such a database, by ``writer``."""
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+PARTIAL = "partial_failure"
+"""How the exit reasons begin of teams that failed, or ran out of time, after some rounds."""
 DATABASE_NAME = "mixseek.db"
 
 DDL: tuple[str, ...] = (

@@ -13,7 +13,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, Protocol
 
-from builder.errors import BuilderError, PromptFileInvalid, PromptFileMissing, PromptFileRefused
+from builder.errors import (
+    BuilderError,
+    LimitExceeded,
+    PromptFileInvalid,
+    PromptFileMissing,
+    PromptFileRefused,
+)
 from builder.files.folders import opened
 from builder.files.prompt_file import PromptFile
 from builder.files.prompt_file import read as read_prompt_file
@@ -21,7 +27,8 @@ from builder.files.reading import ORCHESTRATOR_FILE, closing, peek, peek_in
 from builder.files.toml_file import located
 from builder.messages import message
 from builder.orchestrators.dotenv import PREFIX, mixseek_variables
-from builder.orchestrators.tables import Part, Table, read_table
+from builder.orchestrators.tables import CONFIG_KEYS, Table, read_table
+from builder.orchestrators.tables import Part as Part
 from builder.template.variables import FIELDS
 
 CONFIGS = Path("configs")
@@ -56,11 +63,8 @@ BLANK = message(
 
 Source = Literal["environment", "dotenv", "file", "default"]
 """What names a file or gives a template: ``file`` is a file of the workspace, ``default`` nobody."""
-USUAL = {
-    "prompt_builder_config": CONFIGS / "prompt_builder.toml",
-    "evaluator_config": CONFIGS / "evaluator.toml",
-    "judgment_config": CONFIGS / "judgment.toml",
-}
+USUAL = {key: CONFIGS / f"{key.removesuffix('_config')}.toml" for key in CONFIG_KEYS}
+"""Where a file lies that nobody names."""
 
 
 class Reader(Protocol):
@@ -119,6 +123,8 @@ class Orchestrator:
     """Where nobody has made it, MixSeek's own templates are used."""
     fields: Mapping[str, Source]
     """Where each template comes from; ``default`` for MixSeek's own."""
+    templates: Mapping[str, str] = field(repr=False)
+    """Those that are not MixSeek's own, by field name."""
     evaluator: ConfigFile
     judgment: ConfigFile
     teams: tuple[ConfigFile, ...]
@@ -202,11 +208,8 @@ class _Finder:
             self._opened(ConfigFile(self.workspace / orchestrator, orchestrator)), "orchestrator"
         )
         variables = self._variables()
-        prompts, evaluator, judgment = (
-            self._named(key, file, variables)
-            for key in ("prompt_builder_config", "evaluator_config", "judgment_config")
-        )
-        fields, error = self._fields(prompts, variables)
+        prompts, evaluator, judgment = (self._named(key, file, variables) for key in CONFIG_KEYS)
+        fields, templates, error = self._fields(prompts, variables)
         if odd := next(iter(file.table.get("odd", ())), None):
             line = file.table["lines"][odd]
             error = PromptFileInvalid(NAME_NOT_A_STRING, line=line, file=orchestrator, key=odd)
@@ -217,6 +220,7 @@ class _Finder:
             file,
             prompts,
             fields,
+            templates,
             self._read(evaluator, "evaluator"),
             self._read(judgment, "judgment"),
             teams,
@@ -280,7 +284,7 @@ class _Finder:
             return file
         try:
             return replace(file, table=self.reader.config_table(file.data, file.name, part) or {})
-        except PromptFileInvalid as error:
+        except (PromptFileInvalid, LimitExceeded) as error:
             return replace(file, error=error)
 
     def _members(self, teams: Sequence[ConfigFile]) -> dict[str, ConfigFile]:
@@ -295,28 +299,28 @@ class _Finder:
 
     def _fields(
         self, prompts: ConfigFile, variables: Sequence[tuple[Source, Mapping[str, str]]]
-    ) -> tuple[dict[str, Source], BuilderError | None]:
-        """Where each template comes from, and what would keep a run from starting."""
+    ) -> tuple[dict[str, Source], dict[str, str], BuilderError | None]:
+        """Where each template comes from, its text, and what would keep a run from starting."""
         values: Mapping[str, str] = {}
         error = prompts.error
         if prompts.data is not None:
             try:
                 values = self.reader.read(prompts.data, prompts.name).values
-            except PromptFileInvalid as invalid:
+            except (PromptFileInvalid, LimitExceeded) as invalid:
                 error = invalid
         fields: dict[str, Source] = {}
+        templates: dict[str, str] = {}
         for name in FIELDS:
-            set_ = [
-                (source, known[variable])
-                for source, known in variables
-                if (variable := f"{PREFIX}prompt_builder__{name}") in known
-            ]
-            set_ += [("file", values[name])] if name in values else []
-            fields[name], text = set_[0] if set_ else ("default", "-")
-            if not text.strip() and error is None:
-                by = {"file": prompts.name, "dotenv": DOTENV}.get(fields[name], "environment")
-                error = PromptFileInvalid(BLANK, field=name, by=by)
-        return fields, error
+            key = f"{PREFIX}prompt_builder__{name}"
+            given = [(source, known[key]) for source, known in variables if key in known]
+            given += [("file", values[name])] if name in values else []
+            fields[name] = given[0][0] if given else "default"
+            if given:
+                templates[name] = given[0][1]
+                if not templates[name].strip() and error is None:
+                    by = {"file": prompts.name, "dotenv": DOTENV}.get(fields[name], "environment")
+                    error = PromptFileInvalid(BLANK, field=name, by=by)
+        return fields, templates, error
 
 
 def agents_of(team: Table) -> list[Table]:

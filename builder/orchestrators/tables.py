@@ -105,7 +105,7 @@ def _step(entry: Mapping[str, Any]) -> Table:
 
 def _member(entry: Mapping[str, Any]) -> Table:
     config = entry.get("config")
-    return {**_agent(entry, _AGENT), **({"config": config} if isinstance(config, str) else {})}
+    return {**_agent(entry, _AGENT), **({"config": _text(config)} if isinstance(config, str) else {})}
 
 
 def _agent_file(file: TomlFile) -> Table:
@@ -172,8 +172,8 @@ def _plain(value: object) -> Any:
 
 
 def _text(value: object) -> str:
-    """A text of bearable length; a longer one still differs where anything in it does."""
-    text = value if isinstance(value, str) else ""
+    """A text that every database takes; one that is cut still differs where anything in it does."""
+    text = value.replace("\0", "\N{SYMBOL FOR NULL}") if isinstance(value, str) else ""
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{text[:LONGEST_TEXT]}\n… (sha256 {hashlib.sha256(text.encode()).hexdigest()})"

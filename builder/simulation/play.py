@@ -252,7 +252,8 @@ class Play:
         learned = self.run.gain * (1 - 0.5 ** (number - 1))
         aim = 60 + self._difficulty + team.skill + self.run.shift + learned
         aim += self._rng.gauss(0, self.run.spread)
-        scores = [round(aim + self._rng.gauss(0, 5), 2) for _ in self.run.metrics]
+        # An evaluator gives 0 to 100.
+        scores = [min(100.0, max(0.0, round(aim + self._rng.gauss(0, 5), 2))) for _ in self.run.metrics]
         overall = round(sum(scores) / len(scores), 2)
         if self.run.ties:
             overall = float(round(overall / 10) * 10)

@@ -6,6 +6,7 @@ import "./shell/keys.js";
 import "./shell/rows.js";
 import "./shell/menu.js";
 import "./compare/changes.js";
+import "./prompts/colours.js";
 import "./shell/unsaved.js";
 import "./shell/live.js";
 import "./compare/matrix.js";

@@ -1,11 +1,13 @@
 """The page of a comparison: two texts of a set as they are written or rendered. Used by its views."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.shortcuts import get_object_or_404
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
@@ -22,14 +24,40 @@ from studio.compare.versions import (
     written_panel,
 )
 from studio.contexts.at_round import ContextAtRound, chosen_context, context_at, dialect_of
-from studio.models import PromptSet, PromptVersion, SampleContext
+from studio.models import Draft, PromptSet, SampleContext
 from studio.prompts.findings import Finding
 from studio.prompts.texts import TextKind, user_prompts
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 
-VERSIONS_OFFERED = 20
-"""In the list below the fields; any other number can be typed."""
+VERSIONS_OFFERED = 50
+"""The newest; labelled ones and those on the page are offered beside them."""
+LONGEST_MESSAGE = 60
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One side that can be chosen: a version with its message and labels, or the draft."""
+
+    name: SideName
+    title: str
+
+
+def offers(prompt_set: PromptSet, person: User, *shown: SideName) -> list[Offer]:
+    """What a comparison of the set can be made of, the draft first, then the newest."""
+    newest = Q(number__gt=prompt_set.revision - VERSIONS_OFFERED) | Q(labels__isnull=False)
+    versions = prompt_set.versions.filter(newest | Q(number__in=[name for name in shown if name != "draft"]))
+    labelled: dict[tuple[int, str], list[str]] = {}
+    for number, message, label in versions.order_by("-number", "labels__name").values_list(
+        "number", "message", "labels__name"
+    ):
+        labelled.setdefault((number, message), []).extend([label] if label else [])
+    has_draft = "draft" in shown or Draft.objects.unsaved(prompt_set, person)
+    offered = [Offer("draft", _("Draft"))] if has_draft else []
+    for (number, message), labels in labelled.items():
+        title = f"v{number} ({', '.join(labels)})" if labels else f"v{number}"
+        offered.append(Offer(number, f"{title} · {Truncator(message).chars(LONGEST_MESSAGE)}"))
+    return offered
 
 
 @dataclass(frozen=True)
@@ -41,7 +69,8 @@ class ComparePage:
     new: VersionOrDraft
     form: CompareForm
     contexts: Sequence[SampleContext]
-    at_round: ContextAtRound
+    asked: ContextAtRound
+    """The context at the round of the address, or at its last one."""
     person: User
 
     @property
@@ -65,15 +94,25 @@ class ComparePage:
             user_prompts(self.old.templates),
             user_prompts(self.new.templates),
             dialect_of(self.prompt_set),
-            self.at_round,
+            self.asked,
             self.view,
             owner=str(self.person.pk),
         )
 
     @cached_property
+    def at_round(self) -> ContextAtRound:
+        """The context at the round that is shown: where nobody chose one, the first that changes."""
+        if self.prompts is None or self.form.cleaned_data["round"]:
+            return self.asked
+        return replace(self.asked, round=self.prompts.first_changed[0])
+
+    @cached_property
     def panels(self) -> list[Panel]:
         """The texts; where the jail is off, as they are written."""
-        panels = list(self.prompts.rendered[0]) if self.prompts else []
+        panels: list[Panel] = []
+        if self.prompts:
+            chosen = self.form.cleaned_data["round"]
+            panels = list(self.prompts.rendered[0] if chosen else self.prompts.first_changed[1])
         for kind in self.prompt_set.kinds[len(panels) :]:
             panels.append(self._written(kind, panels))
         return panels
@@ -88,8 +127,8 @@ class ComparePage:
         return status_of(self.prompts.refusal) if self.prompts else 200
 
     @property
-    def offered(self) -> Sequence[PromptVersion]:
-        return list(self.prompt_set.versions.only("number", "message", "prompt_set")[:VERSIONS_OFFERED])
+    def offers(self) -> list[Offer]:
+        return offers(self.prompt_set, self.person, self.old.name, self.new.name)
 
     def panel(self, kind: TextKind) -> Panel:
         """One text alone; what keeps it from being there is a problem of the request."""
@@ -98,7 +137,7 @@ class ComparePage:
         if self.prompts is None or kind == "system":
             return self._written(kind)
         try:
-            return self.prompts.panel(kind)
+            return self.prompts.panel(kind, self.at_round.round)
         except JailError as error:
             said = Finding.of(error)
             raise RequestRefused(status_of(error), said.text, said.advice) from error

@@ -108,6 +108,30 @@ class PromptComparison:
                 stopped = True
         return [cells[number] for number in self.at_round.rounds]
 
+    @cached_property
+    def first_changed(self) -> tuple[int, list[Panel]]:
+        """The first round in which a prompt changes or cannot be rendered, with its panels.
+
+        The chosen round where there is none.
+        """
+        for cells in zip(*self.overview, strict=True):
+            states = {cell.state for cell in cells}
+            if cells[0].round and "unknown" not in states and states != {"same"}:
+                try:
+                    return cells[0].round, self._whole(cells)
+                except JailError:
+                    break
+        return self.at_round.round, self.rendered[0]
+
+    def _whole(self, cells: Sequence[Panel]) -> list[Panel]:
+        """The panels of one round, out of the overview's cells."""
+        panels: list[Panel] = []
+        for kind, cell in zip(KINDS, cells, strict=True):
+            if cell.text and not cell.text.diff and not cell.text.too_large:
+                cell = self.panel(kind, cell.round)  # the overview did not count its lines
+            panels.append(replace(cell, changes_before=changes_in(panels)))
+        return panels
+
     @property
     def states(self) -> set[str]:
         """What there is in the overview."""

@@ -11,6 +11,7 @@ from urllib.parse import urlencode
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.utils.formats import number_format
+from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -19,7 +20,8 @@ from builder.diff.lines import Line, Section
 from builder.template.variables import PromptKind
 from studio.compare.matrix import Column, Group, MatrixCell
 from studio.compare.matrix_page import MatrixPage, Row
-from studio.compare.versions import Stretch
+from studio.compare.page import Offer
+from studio.compare.versions import SideName, Stretch
 from studio.preview.budgets import Fill
 from studio.preview.rendering import Preview
 
@@ -61,25 +63,39 @@ def address(context: template.RequestContext, path: str = "", **changes: object)
 
 
 @register.simple_tag(takes_context=True)
-def opening(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+def opening(
+    context: template.RequestContext, stretch: Stretch, kind: PromptKind, at_round: int | str | None
+) -> str:
     """This page's address with these rows unfolded, beside those that are already."""
-    query = _query(context)
+    query = _query(context, at_round)
     query.appendlist("open", f"{kind}.{stretch.start}-{stretch.stop}")
     return f"{context['request'].path}?{query.urlencode()}#{kind}-rows-{stretch.start}"
 
 
 @register.simple_tag(takes_context=True)
-def rows_alone(context: template.RequestContext, stretch: Stretch, kind: PromptKind) -> str:
+def rows_alone(
+    context: template.RequestContext, stretch: Stretch, kind: PromptKind, at_round: int | str | None
+) -> str:
     """Where these rows alone are, for a page that is open already."""
-    query = _query(context)
+    query = _query(context, at_round)
     query["rows"] = f"{kind}.{stretch.start}-{stretch.stop}"
     return f"{context['request'].path}?{query.urlencode()}"
 
 
-def _query(context: template.RequestContext) -> QueryDict:
+@register.simple_tag
+def options(offers: Iterable[Offer], chosen: SideName) -> SafeString:
+    """What a picker offers. In one go: a picker has up to a hundred of them, and a page two pickers."""
+    parts = ((offer.name, " selected" if offer.name == chosen else "", offer.title) for offer in offers)
+    return format_html_join("\n", '<option value="{}"{}>{}</option>', parts)
+
+
+def _query(context: template.RequestContext, at_round: int | str | None = None) -> QueryDict:
+    """The page's own; rows of a prompt are those of its round, which the address may have left open."""
     request: HttpRequest = context["request"]
     query = request.GET.copy()
     query.pop("rows", None)
+    if at_round:
+        query["round"] = str(at_round)
     return query
 
 

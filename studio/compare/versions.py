@@ -64,7 +64,11 @@ class VersionOrDraft:
         return self.source.created_at if isinstance(self.source, PromptVersion) else self.source.changed_at
 
 
-class NoDraft(RequestRefused):
+class MissingSide(RequestRefused):
+    """A version that the set does not have, or a draft that the reader does not have."""
+
+
+class NoDraft(MissingSide):
     """The reader's draft was saved or discarded, or there never was one."""
 
     def __init__(self) -> None:
@@ -90,11 +94,11 @@ def sides(
     return sides[old], sides[new]
 
 
-def missing_side(prompt_set: PromptSet, name: SideName) -> RequestRefused:
+def missing_side(prompt_set: PromptSet, name: SideName) -> MissingSide:
     """The refusal of a version or draft that is not there; it says which versions are."""
     if name == "draft":
         return NoDraft()
-    return RequestRefused(404, _("This set has no v%(number)d.") % {"number": name}, known_range(prompt_set))
+    return MissingSide(404, _("This set has no v%(number)d.") % {"number": name}, known_range(prompt_set))
 
 
 def known_range(prompt_set: PromptSet) -> str:

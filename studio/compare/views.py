@@ -13,8 +13,8 @@ from django_htmx.http import HttpResponseClientRefresh
 from builder.template.variables import KINDS
 from studio.compare.forms import CompareForm, MatrixForm
 from studio.compare.matrix_page import MatrixPage
-from studio.compare.page import compare_page
-from studio.compare.versions import NoDraft, SideName
+from studio.compare.page import compare_page, offers
+from studio.compare.versions import MissingSide, NoDraft, SideName, missing_side
 from studio.editor.sets import template_set
 from studio.models import PromptSet
 from studio.results.version_scores import scores_of
@@ -30,23 +30,27 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
     form = valid_or_refuse(CompareForm(request.GET))
     clean = form.cleaned_data
     if clean["old"] or clean["new"]:
-        return _other_pair(request, slug, clean["old"] or old, clean["new"] or new)
+        return _picked(request, slug, (old, new), (clean["old"] or old, clean["new"] or new))
     try:
         page = compare_page(slug, person_of(request), old, new, form)
-    except NoDraft:
+    except MissingSide as missing:
         if clean["rows"]:
             raise
-        return _without_draft(request, slug, old, new)
+        return _without_side(request, slug, old, new, missing)
     if clean["rows"]:
         wanted = clean["rows"][0]
         panel = page.panel(wanted.kind)
         stretches = panel.text.within(wanted.rows) if panel.text else []
         return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
-    scores = scores_of(page.prompt_set, {side for side in (old, new) if isinstance(side, int)})
+    numbers = {side for side in (old, new) if isinstance(side, int)}
+    scores = {} if page.is_same else scores_of(page.prompt_set, numbers)
     context = {
         "page": page,
         "prompt_set": page.prompt_set,
         "view": clean,
+        "old": old,
+        "new": new,
+        "offers": page.offers,
         "scores": [score for score in scores.values() if score.main],
     }
     return render(request, "compare/page.html", context, status=page.status)
@@ -64,19 +68,40 @@ def prompt_compare_text(request: HttpRequest, slug: str, old: SideName, new: Sid
     return answer
 
 
-def _without_draft(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:
-    """Whoever comes back to the address of a draft most likely saved it: the newest version stands for it."""
+def _without_side(
+    request: HttpRequest, slug: str, old: SideName, new: SideName, missing: MissingSide
+) -> HttpResponse:
+    """The page without its texts. Who comes back to a draft most likely saved it, as the newest version."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     newest = prompt_set.revision
-    old, new = (newest if side == "draft" else side for side in (old, new))
-    if newest and old != new:
-        said = _(
-            "You have no unsaved draft of this set; v%(number)d, the newest version, stands in its place."
-        )
-        messages.info(request, said % {"number": newest})
-        return _other_pair(request, slug, old, new)
-    context = {"prompt_set": prompt_set, "newest": prompt_set.latest}
-    return render(request, "compare/no_draft.html", context, status=404)
+    if isinstance(missing, NoDraft) and newest:
+        left, right = (newest if side == "draft" else side for side in (old, new))
+        if left != right:
+            said = _("You have no unsaved draft of this set. Shown instead: v%(number)d, the newest version.")
+            messages.info(request, said % {"number": newest})
+            return _other_pair(request, slug, left, right)
+    context = {
+        "prompt_set": prompt_set,
+        "missing": missing,
+        "offers": offers(prompt_set, person_of(request)),
+        "old": old,
+        "new": new,
+        "newest": prompt_set.latest,
+    }
+    return render(request, "compare/missing.html", context, status=404)
+
+
+def _picked(
+    request: HttpRequest, slug: str, present: tuple[SideName, SideName], picked: tuple[SideName, SideName]
+) -> HttpResponse:
+    """To the pair that was picked; where there is no such version, the page stays and says so."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    for name in picked:
+        if name != "draft" and name > prompt_set.revision:
+            missing = missing_side(prompt_set, name)
+            messages.warning(request, f"{missing.what} {missing.advice}")
+            return _other_pair(request, slug, *present)
+    return _other_pair(request, slug, *picked)
 
 
 def _other_pair(request: HttpRequest, slug: str, old: SideName, new: SideName) -> HttpResponse:

@@ -1,4 +1,5 @@
-"""The watch: a thread that examines the new runs of a workspace whose database has changed.
+"""The watch: a thread that examines the new runs of a workspace whose database has changed, and keeps the
+demo's run going.
 
 Started by `manage.py studio`.
 """
@@ -9,6 +10,7 @@ import threading
 from collections import Counter
 from contextlib import suppress
 
+from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import Max
 from django.utils import timezone
@@ -16,6 +18,7 @@ from django.utils import timezone
 from builder.errors import DatabaseDamaged, DatabaseTooNew, MissingColumn, MissingTable, NotADatabase
 from builder.leaderboard import database_path
 from studio.models import PromptVersion, Workspace
+from studio.operations.demo.workspaces import keep_running
 from studio.results.attribution import attribute_workspace
 
 SECONDS = 10.0
@@ -46,6 +49,7 @@ class Watch:
 
     def look(self) -> int:
         """Examine the workspaces that have changed since the last look; tells how many."""
+        keep_running(settings.STUDIO_DATA / "demo", timezone.now())
         newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
         for workspace in Workspace.objects.filter(archived=False):

@@ -268,6 +268,11 @@ class PrefixChange:
         """In bytes."""
         return self.new.bytes - self.old.bytes if self.new and self.old else 0
 
+    @property
+    def is_change(self) -> bool:
+        """Whether it is longer or shorter, or only one of the texts has a prompt."""
+        return bool(self.difference) or (self.new is None) != (self.old is None)
+
 
 def prefix_changes(
     prompt_set: PromptSet, old: Templates | None, new: Templates, at_round: ContextAtRound, *, owner: str

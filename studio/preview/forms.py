@@ -128,3 +128,5 @@ class PrefixesForm(forms.Form):
     """The newest version where nobody says."""
     context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False)
     round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False)
+    changed = forms.BooleanField(required=False)
+    """Only the templates whose prefix is another one."""

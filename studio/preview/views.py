@@ -153,12 +153,18 @@ def prompt_prefixes(request: Request, slug: str) -> HttpResponse:
         changes = {}
     table = {
         "at_round": seen,
-        "rows": [{"kind": kind, "changes": of_kind} for kind, of_kind in changes.items()],
+        "rows": [
+            {"kind": kind, "changes": of_kind}
+            for kind, of_kind in changes.items()
+            if not clean["changed"] or any(change.is_change for change in of_kind)
+        ],
         "old_title": left.title if before else "",
         "new_title": right.title,
     }
     is_part = bool(request.htmx)
-    values = {"prompt_set": prompt_set, "prefixes": table}
+    if clean["changed"] and changes and not table["rows"]:
+        return HttpResponse()  # takes the place of the part away
+    values = {"prompt_set": prompt_set, "prefixes": table, "changed": clean["changed"]}
     return render(
         request,
         "preview/cacheable_prefix/_table.html" if is_part else "preview/cacheable_prefix/page.html",

@@ -147,7 +147,8 @@ def _remove(request: HttpRequest, prompt_set: PromptSet, name: str, note: str) -
     try:
         Label.objects.remove(label, by=person_of(request), at=timezone.now(), note=note)
     except LabelInUse as error:
-        following = [*label.workspaces.all(), *label.system_workspaces.all()]
+        files = label.followed_files.select_related("workspace")
+        following = [*label.workspaces.all(), *label.system_workspaces.all(), *files]
         followers = ", ".join(map(str, following))
         raise RequestRefused(
             409,

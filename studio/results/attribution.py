@@ -6,7 +6,7 @@ once, and again only where it has gone on or where newer versions may explain it
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
@@ -17,11 +17,12 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
+from studio.results.kept_settings import RunSettings
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
 from studio.results.release import find_release
 from studio.shell.jail import pool
-from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
 Progress = Callable[[int, int], None]
@@ -55,7 +56,9 @@ def attribute_workspace(
         pending = _pending(workspace, store.executions(now=now))
         if not pending:
             return AttributionPass()
-        attributor = _RunAttributor(workspace, TeamTemplates.read(), state_of(workspace), now)
+        settings = RunSettings(workspace, store, now)
+        files = prompt_states_of([workspace])
+        attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), files[0], now, files)
         for execution in pending:
             rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
             runs += 1
@@ -138,9 +141,12 @@ class TeamTemplates:
 @dataclass(frozen=True)
 class _RunAttributor:
     workspace: Workspace
+    settings: RunSettings
     templates: TeamTemplates
     file: PromptFileState
     now: datetime
+    files: Sequence[PromptFileState]
+    """All prompt files of the workspace; ``file`` is the one that a run is held against."""
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -162,17 +168,26 @@ class _RunAttributor:
             examined_up_to=self.templates.newest,
             examined_at=self.now,
         )
-        keys = self.templates.versions_of(decide(attributions))
+        decided = decide(attributions)
+        texts = {self.templates.candidates[number].text for number in decided}
+        self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
+        keys = self.templates.versions_of(decided)
         if keys:
-            self._settle(result, keys)
+            self._with_their_file(keys)._settle(result, keys)
         else:
             self._explain(result, attributions, delivered.task)
         _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, attributions))
         return len(attributions)
 
+    def _with_their_file(self, keys: list[int]) -> "_RunAttributor":
+        """The same for the prompt file whose team template is that of the versions, else for the main one."""
+        each = (replace(self, file=file) for file in self.files)
+        return next((one for one in each if one._has_their_team_template(keys)), self)
+
     def _settle(self, result: RunResult, keys: list[int]) -> None:
         """One version; or several, of which a receipt or the file itself may name the one."""
-        shipped = last_export_before(result)
+        of_file = {"path": str(self.file.path)} if len(self.files) > 1 else {}
+        shipped = last_export_before(result, **of_file)
         named = None if shipped is None else shipped.version_id
         basis, speaking = Basis.RECEIPT, [named] if named in keys else []
         if self._is_what_ran(result, shipped):

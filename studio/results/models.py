@@ -4,7 +4,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from studio.prompts.models import PromptVersion
-from studio.workspaces.models import Workspace
+from studio.workspaces.models import ScoringRecord, Workspace
 
 LONGEST_ID = 200
 LARGEST_NUMBER = 2**31 - 1
@@ -47,6 +47,14 @@ class RunResult(models.Model):
     best_score = models.FloatField(null=True)
     metrics = models.JSONField(default=list)
     """The names of the metrics in ``score_details``, sorted: with another list, scores do not compare."""
+    partial_teams = models.JSONField(default=list)
+    """Teams, by their ids, that ended by a failure or a timeout after some rounds."""
+    whole_score = models.FloatField(null=True)
+    """The best score of the other teams; told only where there are such teams."""
+    scoring = models.ForeignKey(ScoringRecord, on_delete=models.PROTECT, null=True, related_name="results")
+    """What it was scored with, where the studio saw it start or end."""
+    orchestrator = models.CharField(max_length=1000, blank=True)
+    """The orchestrator file that it was a run of, as far as teams and prompts tell."""
     found = models.CharField(max_length=20, choices=Found)
     version = models.ForeignKey(PromptVersion, on_delete=models.PROTECT, null=True, related_name="results")
     """The one, where it is exact; the nearest, where the file was edited by hand."""

@@ -166,7 +166,7 @@ def run_origin(workspace: Workspace, execution_id: str) -> RunOrigin:
     """What is known about a run."""
     if not is_id(execution_id):
         return RunOrigin()
-    results = RunResult.objects.select_related("version__prompt_set")
+    results = RunResult.objects.select_related("version__prompt_set", "scoring")
     result = results.filter(workspace=workspace, execution_id=execution_id).first()
     if result is None:
         return RunOrigin()
@@ -178,7 +178,9 @@ def run_origin(workspace: Workspace, execution_id: str) -> RunOrigin:
     if result.found == Found.SEVERAL:
         several = result.candidates.select_related("prompt_set").order_by("-pk")
         versions, count = tuple(several[:MOST_LISTED]), several.count()
-    receipt = last_export_before(result) if result.basis == Basis.RECEIPT else None
+    receipt = None
+    if result.basis == Basis.RECEIPT:
+        receipt = last_export_before(result, version=result.version_id)
     return RunOrigin(versions, count, result, **figures, receipt=receipt)
 
 
@@ -211,8 +213,8 @@ def brief_origins(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping
     }
 
 
-def last_export_before(result: RunResult) -> Export | None:
-    """What the studio had written there last when the run began."""
+def last_export_before(result: RunResult, **of: object) -> Export | None:
+    """What the studio had written there last when the run began; ``of`` narrows it to a file or a version."""
     if result.started_at is None:
         return None
     exports = Export.objects.filter(
@@ -221,4 +223,4 @@ def last_export_before(result: RunResult) -> Export | None:
         receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
         at__lte=result.started_at,
     )
-    return exports.defer("before", "after").first()
+    return exports.filter(**of).defer("before", "after").first()

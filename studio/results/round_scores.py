@@ -10,7 +10,7 @@ from statistics import fmean
 
 from builder.results.statistics import Difference, Estimate, difference, estimate
 from studio.models import PromptSet, RoundResult
-from studio.results.version_scores import Measured
+from studio.results.measured_runs import Measured
 
 MOST_ROUNDS = 60
 """Rounds of a table; nobody compares more by eye."""
@@ -38,7 +38,11 @@ def rounds_of(prompt_set: PromptSet, number: int, measured: Measured) -> list[Ro
         run__version__prompt_set=prompt_set, run__version__number=number, round_number__lte=MOST_ROUNDS
     )
     rows = results.order_by().values_list("run_id", "team_id", "round_number", "score")
-    return by_round(row for row in rows.iterator() if row[0] in measured.keys)
+    return by_round(
+        row
+        for row in rows.iterator()
+        if row[0] in measured.keys and row[1] not in measured.partial.get(row[0], ())
+    )
 
 
 def by_round(rows: Iterable[tuple[int, str, int, float | None]]) -> list[RoundScore]:

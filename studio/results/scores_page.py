@@ -4,8 +4,7 @@ Used by the views of results.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby
+from dataclasses import dataclass, replace
 
 from django.db.models import Prefetch, QuerySet
 from django.utils.translation import gettext as _
@@ -63,6 +62,11 @@ class ScorePage:
     rounds_chart: Chart = Chart()  # noqa: RUF009 (frozen)
 
     @property
+    def has_partial(self) -> bool:
+        """Whether teams of some runs did not finish."""
+        return any(row.score.partial for row in self.rows)
+
+    @property
     def is_split(self) -> bool:
         return any(row.broken for row in self.rows)
 
@@ -75,11 +79,16 @@ class ScorePage:
 
 
 def score_page(
-    prompt_set: PromptSet, *, before: int | None, anyway: bool, most: int = VERSIONS_PER_PAGE
+    prompt_set: PromptSet,
+    *,
+    before: int | None,
+    anyway: bool,
+    partial: bool = False,
+    most: int = VERSIONS_PER_PAGE,
 ) -> ScorePage:
     """The versions that ran; none of the others has anything to say here."""
     numbers = versions_that_ran(prompt_set, before=before, most=most + 1)
-    scores = scores_of(prompt_set, numbers, anyway=anyway)
+    scores = scores_of(prompt_set, numbers, anyway=anyway, partial=partial)
     shown = [scores[number] for number in numbers[:most]]
     older = numbers[most - 1] if len(numbers) > most else None
     messages = dict(
@@ -89,7 +98,7 @@ def score_page(
     measured = [(version.number, version.main) for version in shown if version.main]
     by_round = tuple(
         (number, rounds_of(prompt_set, number, main))
-        for number, main in [pair for pair in measured if pair[1].basis == measured[0][1].basis][
+        for number, main in [pair for pair in measured if pair[1].basis.compares_with(measured[0][1].basis)][
             :VERSIONS_BY_ROUND
         ]
     )
@@ -134,9 +143,9 @@ class VersionRuns:
     rounds_chart: Chart
 
 
-def version_runs(version: PromptVersion, *, page: int, anyway: bool) -> VersionRuns:
+def version_runs(version: PromptVersion, *, page: int, anyway: bool, partial: bool = False) -> VersionRuns:
     """Its runs that count, those that may be its own, and how its rounds went."""
-    scores = scores_before(version.prompt_set, [version.number], anyway=anyway)
+    scores = scores_before(version.prompt_set, [version.number], anyway=anyway, partial=partial)
     figures = scores.get(version.number, VersionScore(version.number))
     exact = _listed(version.results.filter(found=Found.EXACT))
     paging = Paging(page, exact.count(), RUNS_PER_PAGE)
@@ -155,7 +164,7 @@ def version_runs(version: PromptVersion, *, page: int, anyway: bool) -> VersionR
 
 
 def _listed(runs: QuerySet[RunResult]) -> QuerySet[RunResult]:
-    return runs.select_related("workspace").order_by("-started_at", "-pk")
+    return runs.select_related("workspace", "scoring").order_by("-started_at", "-pk")
 
 
 def run_tables(version: PromptVersion, page: VersionRuns) -> dict[str, Callable[[], Table]]:
@@ -174,18 +183,18 @@ def run_tables(version: PromptVersion, page: VersionRuns) -> dict[str, Callable[
 
 def _versions_chart(rows: Sequence[VersionRow]) -> Chart:
     """The oldest first; broken where the scoring basis changes."""
-    looks: dict[ScoringBasis, int] = {}
-    stretches = []
-    measured = [(row, row.score.main) for row in rows if row.score.main]
-    for basis, some in groupby(measured, key=lambda pair: pair[1].basis):
-        stretch = list(some)
-        points = tuple(
-            Point(f"v{row.score.number}", main.estimate, f"v{row.score.number}: {_spoken(main.estimate)}")
-            for row, main in stretch
-        )
-        broken = stretch[0][0].broken
-        look = looks.setdefault(basis, len(looks))
-        stretches.append(Stretch(points, broken.why if broken else "", look))
+    looks: list[ScoringBasis] = []
+    stretches: list[Stretch] = []
+    for row in rows:
+        if (main := row.score.main) is None:
+            continue
+        point = Point(f"v{row.score.number}", main.estimate, f"v{row.score.number}: {_spoken(main.estimate)}")
+        if stretches and not row.broken:
+            stretches[-1] = replace(stretches[-1], points=(*stretches[-1].points, point))
+            continue
+        look = next((at for at, known in enumerate(looks) if known.compares_with(main.basis)), len(looks))
+        looks += [main.basis] if look == len(looks) else []
+        stretches.append(Stretch((point,), row.broken.why if row.broken else "", look))
     if not stretches:
         return Chart()
     words = Words(
@@ -248,7 +257,8 @@ def _spoken(estimate: Estimate) -> str:
 _VERSIONS = (
     "version", "message", "runs", "rounds", "teams", "scored_runs", "mean_best_score", "low", "high",
     "compared_with", "verdict", "different_ruler", "difference", "difference_low", "difference_high", "p",
-    "method", "metrics", "unfinished", "edited_by_hand", "several_versions",
+    "method", "metrics", "unfinished", "edited_by_hand", "several_versions", "teams_or_models_changed",
+    "settings_not_recorded", "runs_with_partial_teams",
 )  # fmt: skip
 _ROUNDS = (
     "version", "round_number", "runs", "rounds", "mean_score", "low", "high", "gain", "gain_low", "gain_high",
@@ -256,7 +266,7 @@ _ROUNDS = (
 )  # fmt: skip
 _RUNS = (
     "execution_id", "workspace", "state", "counted", "found", "judges_inferred_from", "task", "teams",
-    "rounds", "best_score", "metrics", "started_at",
+    "rounds", "best_score", "metrics", "started_at", "orchestrator", "scoring_record", "partial_teams",
 )  # fmt: skip
 
 
@@ -276,6 +286,9 @@ def _version_cells(version: VersionScore, message: str) -> tuple[Cell, ...]:
         version.unfinished,
         version.edited,
         version.several,
+        None if change is None else change.teams is not None,
+        version.main.unrecorded if version.main else None,
+        version.partial,
     )
 
 
@@ -302,6 +315,9 @@ def _run_cells(run: RunResult, *, is_copy: bool) -> tuple[Cell, ...]:
         run.best_score,
         "; ".join(run.metrics),
         run.started_at,
+        run.orchestrator,
+        run.scoring.sha256 if run.scoring else None,
+        "; ".join(run.partial_teams),
     )
 
 

@@ -1,6 +1,7 @@
-"""Scoring bases: the judges' templates and metrics that scores were measured with. Others do not compare.
+"""Scoring bases: templates, metrics and settings that scores were measured with. Others do not compare.
 
-Used by the scores of versions and the comparison of two runs.
+Used by the scores of versions and the comparison of two runs. Templates are the version's, metrics the run's;
+settings (models, weights, instructions, the release) are known where the studio kept them with the run.
 """
 
 import hashlib
@@ -11,12 +12,15 @@ from typing import Literal
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
+from builder.orchestrators.scoring_settings import ScoringSettings
 from studio.models import PromptSet, RunResult, Workspace
 from studio.results.models import Found
 
-Part = Literal["evaluator", "judgment", "metrics"]
+Part = Literal["evaluator", "judgment", "metrics", "evaluator_settings", "judgment_settings", "release"]
 TemplatePart = Literal["evaluator", "judgment"]
 _TEMPLATES: tuple[TemplatePart, ...] = ("evaluator", "judgment")
+MOST_LINES = 40
+"""Changed lines that are shown."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +36,103 @@ class Judges:
 
 
 @dataclass(frozen=True)
+class ChangedLine:
+    """A line of settings that stands on one side only."""
+
+    sign: Literal["−", "+"]
+    text: str
+
+
+def changed_lines(before: Collection[str], after: Collection[str]) -> tuple[ChangedLine, ...]:
+    """What is gone, then what is new."""
+    gone = [ChangedLine("−", line) for line in before if line not in set(after)]
+    return (*gone, *(ChangedLine("+", line) for line in after if line not in set(before)))[:MOST_LINES]
+
+
+@dataclass(frozen=True)
 class ScoringBasis:
-    """What a run was scored with; two runs compare where all of it is equal."""
+    """What a run was scored with; two runs compare where nothing that is known of both differs."""
 
     judges: Judges
     metrics: tuple[str, ...]
+    settings: ScoringSettings | None = None
+    """None where they were not recorded."""
+    formats: tuple[str, ...] = ()
+    """Of the releases that its prompts can be of; none where they do not tell."""
 
     def differs_in(self, other: "ScoringBasis") -> tuple[Part, ...]:
         """What is not equal."""
+        recorded = [one.settings for one in (self, other) if one.settings is not None]
         parts: list[Part] = [
             part for part in _TEMPLATES if getattr(self.judges, part) != getattr(other.judges, part)
         ]
+        if "evaluator" in parts and not all(settings.uses_evaluator_template for settings in recorded):
+            parts.remove("evaluator")  # custom metrics, which never saw it
         if self.metrics != other.metrics:
             parts.append("metrics")
+        if self.settings is not None and other.settings is not None:
+            parts += [
+                part
+                for part, mine, theirs in _settings_pairs(self.settings, other.settings)
+                if mine != theirs
+            ]
+        if _of_different_releases(self.formats, other.formats):
+            parts.append("release")
         return tuple(parts)
+
+    def compares_with(self, other: "ScoringBasis") -> bool:
+        """Whether a difference of scores can come from the prompt."""
+        return not self.differs_in(other)
+
+    def changed_lines(self, other: "ScoringBasis") -> tuple[ChangedLine, ...]:
+        """The lines of the judges' settings that are not in both; ``other`` is the earlier one."""
+        if self.settings is None or other.settings is None:
+            return ()
+        judges = [
+            changed_lines(theirs, mine)
+            for _part, mine, theirs in _settings_pairs(self.settings, other.settings)
+        ]
+        return tuple(line for lines in judges for line in lines)[:MOST_LINES]
+
+
+def _settings_pairs(
+    mine: ScoringSettings, theirs: ScoringSettings
+) -> Iterator[tuple[Part, tuple[str, ...], tuple[str, ...]]]:
+    yield "evaluator_settings", mine.evaluator, theirs.evaluator
+    yield "judgment_settings", mine.judgment, theirs.judgment
+
+
+def _of_different_releases(mine: Collection[str], theirs: Collection[str]) -> bool:
+    """Releases ask judges differently: 0.1.0a19 adds a guard to each evaluator's instruction."""
+    return bool(mine and theirs) and not set(mine) & set(theirs)
+
+
+@dataclass(frozen=True)
+class TeamChange:
+    """Other teams, models or limits than before: scores compare, but the prompt is not all that changed."""
+
+    teams: tuple[ChangedLine, ...] = ()
+    rounds: tuple[ChangedLine, ...] = ()
+
+    @property
+    def lines(self) -> tuple[ChangedLine, ...]:
+        return (*self.teams, *self.rounds)[:MOST_LINES]
+
+    @property
+    def sentence(self) -> str:
+        if not self.teams:
+            return _("The orchestrator’s rounds or timeouts changed.")
+        if any(".model = " in line.text for line in self.teams):
+            return _("Models of the teams changed: the difference may come from them.")
+        return _("The teams changed: the difference may come from them.")
+
+
+def team_change(before: ScoringSettings | None, after: ScoringSettings | None) -> TeamChange | None:
+    """What changed in the teams; None where nothing did or it is not known of both."""
+    if before is None or after is None:
+        return None
+    change = TeamChange(changed_lines(before.teams, after.teams), changed_lines(before.rounds, after.rounds))
+    return change if change.lines else None
 
 
 @dataclass(frozen=True)
@@ -59,6 +146,9 @@ class BasisChange:
     """The version that changed a template, where it is known."""
     metrics: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     """The names before and after."""
+    releases: tuple[str, str] = ("", "")
+    lines: tuple[ChangedLine, ...] = ()
+    """The lines of the judges' settings that changed."""
 
     @property
     def sentences(self) -> list[str]:
@@ -78,6 +168,8 @@ class BasisChange:
                 "before": _named(before),
                 "after": _named(after),
             }
+        if part != "evaluator" and part != "judgment":
+            return self._of_settings(part)
         number = self.changed_by.get(part)
         if number is not None:
             return (
@@ -90,6 +182,15 @@ class BasisChange:
             if part == "evaluator"
             else _("The judgment template changed between v%(old)d and v%(new)d.")
         ) % {"old": self.old, "new": self.new}
+
+    def _of_settings(self, part: Part) -> str:
+        names = {"old": self.old, "new": self.new, "before": self.releases[0], "after": self.releases[1]}
+        if part == "release":
+            said = _("The prompts of v%(new)d were made by %(after)s, those of v%(old)d by %(before)s.")
+            return said % names
+        if part == "evaluator_settings":
+            return _("The runs of v%(new)d had other evaluator settings than those of v%(old)d.") % names
+        return _("The runs of v%(new)d had other judgment settings than those of v%(old)d.") % names
 
 
 def basis_change_between(
@@ -108,7 +209,16 @@ def basis_change_between(
         for part in _TEMPLATES
         if part in parts and (number := _changed_by(part, older, newer, judges)) is not None
     }
-    return BasisChange(older, newer, parts, by, (before.metrics, after.metrics))
+    releases = [" / ".join(basis.formats) for basis in (before, after)]
+    return BasisChange(
+        older,
+        newer,
+        parts,
+        by,
+        (before.metrics, after.metrics),
+        (releases[0], releases[1]),
+        after.changed_lines(before),
+    )
 
 
 def _changed_by(part: TemplatePart, old: int, new: int, judges: Mapping[int, Judges]) -> int | None:
@@ -129,46 +239,77 @@ def judges_of(prompt_set: PromptSet, numbers: Collection[int]) -> dict[int, Judg
     return dict(_judged(rows.values_list("number", "evaluator_user_prompt", "judgment_user_prompt")))
 
 
-def judged_apart(workspace: Workspace, first: str, second: str) -> list[str]:
-    """What to say where two runs of a workspace were made with versions whose judges differ."""
-    made = _results(workspace, first, second).filter(found=Found.EXACT).select_related("version__prompt_set")
-    versions = {run.execution_id: run.version for run in made}
-    one, other = versions.get(first), versions.get(second)
+@dataclass(frozen=True)
+class Caution:
+    """What to know before two runs are compared; ``lines`` are those of the settings that differ."""
+
+    text: str
+    lines: tuple[ChangedLine, ...] = ()
+    apart: bool = False
+    """Their scores are not the same ruler."""
+
+
+def cautions_of(workspace: Workspace, first: str, second: str) -> list[Caution]:
+    """What two runs of a workspace were scored with, where it differs or is not known."""
+    results = _results(workspace, first, second).select_related("version__prompt_set", "scoring")
+    runs = {run.execution_id: run for run in results}
+    one, other = runs.get(first), runs.get(second)
     if one is None or other is None:
         return []
-    named = {"first": f"v{one.number}", "second": f"v{other.number}"}
-    if one.prompt_set_id != other.prompt_set_id:
-        named = {"first": str(one), "second": str(other)}
-    cautions = []
-    if one.evaluator_user_prompt != other.evaluator_user_prompt:
-        cautions.append(
-            _(
-                "They had different evaluator templates, so their scores are not the same ruler (inferred):"
-                " %(first)s in the first, %(second)s in the second."
-            )
-            % named
-        )
-    if one.judgment_user_prompt != other.judgment_user_prompt:
-        cautions.append(
-            _(
-                "They had different judgment templates, so their scores are not the same ruler (inferred):"
-                " %(first)s in the first, %(second)s in the second."
-            )
-            % named
-        )
-    return cautions
+    return [*_templates_apart(one, other), *_settings_apart(one, other)]
 
 
-def judges_unknown(workspace: Workspace, first: str, second: str) -> list[str]:
-    """What to say where it is not known of both runs which version's judges scored them."""
-    if not _results(workspace, first, second).exclude(found=Found.EXACT).exists():
-        return []
-    return [
-        _(
+def _templates_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
+    if one.found != Found.EXACT or other.found != Found.EXACT or not one.version or not other.version:
+        said = _(
             "It is not known of both which evaluator and judgment templates they had: their scores may not be"
             " the same ruler."
         )
-    ]
+        yield Caution(said)
+        return
+    mine, theirs = one.version, other.version
+    named = {"first": f"v{mine.number}", "second": f"v{theirs.number}"}
+    if mine.prompt_set_id != theirs.prompt_set_id:
+        named = {"first": str(mine), "second": str(theirs)}
+    if mine.evaluator_user_prompt != theirs.evaluator_user_prompt and all(
+        run.scoring is None or run.scoring.settings.uses_evaluator_template for run in (one, other)
+    ):
+        said = _(
+            "They had different evaluator templates, so their scores are not the same ruler (inferred):"
+            " %(first)s in the first, %(second)s in the second."
+        )
+        yield Caution(said % named, apart=True)
+    if mine.judgment_user_prompt != theirs.judgment_user_prompt:
+        said = _(
+            "They had different judgment templates, so their scores are not the same ruler (inferred):"
+            " %(first)s in the first, %(second)s in the second."
+        )
+        yield Caution(said % named, apart=True)
+
+
+def _settings_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
+    if _of_different_releases(one.formats or (), other.formats or ()):
+        said = _("They ran on different releases: %(first)s in the first, %(second)s in the second.")
+        names = {"first": " / ".join(one.formats or ()), "second": " / ".join(other.formats or ())}
+        yield Caution(said % names, apart=True)
+    if one.scoring is None or other.scoring is None:
+        yield Caution(_("Evaluator, judgment and team settings were not recorded for both runs."))
+        return
+    before, after = one.scoring.settings, other.scoring.settings
+    for said, lines in (
+        (
+            _("They had different evaluator settings, so their scores are not the same ruler."),
+            changed_lines(before.evaluator, after.evaluator),
+        ),
+        (
+            _("They had different judgment settings, so their scores are not the same ruler."),
+            changed_lines(before.judgment, after.judgment),
+        ),
+    ):
+        if lines:
+            yield Caution(said, lines, apart=True)
+    if teams := team_change(before, after):
+        yield Caution(teams.sentence, teams.lines)
 
 
 def _results(workspace: Workspace, *executions: str) -> QuerySet[RunResult]:

@@ -5,48 +5,31 @@ by its best score, once it is over without having failed, and only where it is t
 in however many workspaces a copy of it lies, it counts once.
 """
 
-import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from django.db.models import Count, Q
 
-from builder.results.statistics import Difference, Estimate, difference, estimate
-from studio.models import Export, PromptSet, RoundResult, RunResult
+from builder.results.statistics import Difference, Estimate, difference
+from studio.models import Export, FollowedFile, PromptSet, RoundResult, RunResult
+from studio.results.measured_runs import COLUMNS, Measured, RunRow, measured_runs, settings_of
 from studio.results.models import Found
-from studio.results.scoring_basis import BasisChange, Judges, ScoringBasis, basis_change_between, judges_of
+from studio.results.scoring_basis import (
+    BasisChange,
+    Judges,
+    TeamChange,
+    basis_change_between,
+    judges_of,
+    team_change,
+)
 
 REACH = 10
 """A version whose parent never ran is compared with the nearest one before it that did, so far back."""
 
 Verdict = Literal["more", "within", "few", "ruler"]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """The scores of a version that have one scoring basis."""
-
-    basis: ScoringBasis
-    scores: Mapping[str, Sequence[float]]
-    """The best score of each run, by task."""
-    keys: frozenset[int]
-    """Of the runs."""
-    shape: tuple[int, int] = (0, 0)
-    """Teams and rounds of most of its runs."""
-
-    @property
-    def runs(self) -> int:
-        return len(self.keys)
-
-    @cached_property
-    def estimate(self) -> Estimate:
-        mean = estimate(score for scores in self.scores.values() for score in scores)
-        assert mean is not None  # there is none without a score
-        return mean
 
 
 @dataclass(frozen=True)
@@ -59,6 +42,10 @@ class Change:
     difference: Difference | None = None
     basis_change: BasisChange | None = None
     """Measured differently; with another verdict than ``ruler``, compared all the same as someone asked."""
+    teams: TeamChange | None = None
+    """Other teams, models or limits than before."""
+    moving: tuple[str, ...] = ()
+    """Settings with a model name that is an alias: what it stands for changes without a trace."""
     shapes: tuple[tuple[int, int], tuple[int, int]] | None = None
     """Teams and rounds on either side, where they differ: the best of more attempts tends to be better."""
 
@@ -84,6 +71,8 @@ class VersionScore:
     """Runs whose prompts are nearest to this version's, but not its own."""
     several: int = 0
     """Runs that other versions explain as well."""
+    partial: int = 0
+    """Runs in which teams ended by a failure or a timeout."""
     measured: tuple[Measured, ...] = ()
     """By scoring basis; the one of most runs first."""
     change: Change | None = None
@@ -97,8 +86,8 @@ class VersionScore:
         return self.main.estimate if self.main else None
 
     @property
-    def with_other_metrics(self) -> int:
-        """Runs that the mean leaves out: they have other metrics."""
+    def otherwise_measured(self) -> int:
+        """Runs that the mean leaves out: they have other metrics or settings."""
         return sum(measured.runs for measured in self.measured[1:])
 
     @property
@@ -107,19 +96,19 @@ class VersionScore:
 
 
 def scores_before(
-    prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False
+    prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False, partial: bool = False
 ) -> dict[int, VersionScore]:
     """The figures of some versions, each compared with its parent. What this asks depends on how many they
     are, not on how many there are."""
     wanted = {earlier for number in numbers for earlier in range(max(number - REACH, 1), number + 1)}
-    return _compared(prompt_set, _figures(prompt_set, wanted), REACH, anyway=anyway)
+    return _compared(prompt_set, _figures(prompt_set, wanted, partial=partial), REACH, anyway=anyway)
 
 
 def scores_of(
-    prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False
+    prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False, partial: bool = False
 ) -> dict[int, VersionScore]:
     """The figures of some versions, each compared with the one before it among them."""
-    return _compared(prompt_set, _figures(prompt_set, set(numbers)), None, anyway=anyway)
+    return _compared(prompt_set, _figures(prompt_set, set(numbers), partial=partial), None, anyway=anyway)
 
 
 def _compared(
@@ -136,7 +125,10 @@ def _compared(
 def _change(old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], *, anyway: bool) -> Change:
     """By the scoring basis that most runs of both have in common; without one there is no difference."""
     shared = [
-        (before, after) for after in new.measured for before in old.measured if before.basis == after.basis
+        (before, after)
+        for after in new.measured
+        for before in old.measured
+        if before.basis.compares_with(after.basis)
     ]
     before, after = max(
         shared or [(old.measured[0], new.measured[0])], key=lambda pair: min(pair[0].runs, pair[1].runs)
@@ -147,7 +139,9 @@ def _change(old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], 
     gain = difference(before.scores, after.scores)
     verdict: Verdict = "few" if gain is None else "more" if gain.more_than_noise else "within"
     shapes = None if before.shape == after.shape else (before.shape, after.shape)
-    return Change(old.number, new.number, verdict, gain, broken, shapes)
+    teams = team_change(before.basis.settings, after.basis.settings)
+    moving = tuple(after.basis.settings.moving_models) if after.basis.settings else ()
+    return Change(old.number, new.number, verdict, gain, broken, teams, moving, shapes)
 
 
 def _judges_between(
@@ -195,44 +189,23 @@ def not_counted(prompt_set: PromptSet) -> NotCounted:
     edited = RunResult.objects.filter(found=Found.EDITED, version__prompt_set=prompt_set)
     reached = Export.objects.filter(version__prompt_set=prompt_set).order_by().values("workspace")
     unknown = RunResult.objects.filter(found=Found.UNKNOWN).filter(
-        Q(workspace__in=reached) | Q(workspace__label__prompt_set=prompt_set)
+        Q(workspace__in=reached)
+        | Q(workspace__label__prompt_set=prompt_set)
+        | Q(workspace__in=FollowedFile.objects.filter(label__prompt_set=prompt_set).values("workspace"))
     )
     return NotCounted(several.order_by().values("pk").distinct().count(), edited.count(), unknown.count())
 
 
-class _Row(NamedTuple):
-    """The columns of a result that figures are made of."""
-
-    key: int
-    number: int
-    execution: str
-    found: str
-    over: bool
-    state: str
-    task: str
-    teams: int
-    rounds: int
-    score: float | None
-    metrics: list[str]
-
-    @property
-    def counts(self) -> bool:
-        return self.over and self.found == Found.EXACT
-
-
-_COLUMNS = ("pk", "version__number", "execution_id", "found", "over", "state", "task_key", "teams", "rounds")
-
-
-def _figures(prompt_set: PromptSet, numbers: set[int]) -> dict[int, VersionScore]:
+def _figures(prompt_set: PromptSet, numbers: set[int], *, partial: bool) -> dict[int, VersionScore]:
     results = RunResult.objects.filter(
         version__prompt_set=prompt_set, version__number__in=numbers, found__in=(Found.EXACT, Found.EDITED)
     )
-    rows: dict[int, list[_Row]] = {number: [] for number in numbers}
+    rows: dict[int, list[RunRow]] = {number: [] for number in numbers}
     copies: dict[int, set[int]] = {number: set() for number in numbers}
     known = set[tuple[int, str, str]]()
     # The one that got furthest stands for its copies.
-    for values in results.order_by("-over", "pk").values_list(*_COLUMNS, "best_score", "metrics"):
-        row = _Row(*values)
+    for values in results.order_by("-over", "pk").values_list(*COLUMNS):
+        row = RunRow(*values)
         if (same := (row.number, row.execution, row.found)) in known:
             copies[row.number].add(row.key)
         else:
@@ -242,11 +215,12 @@ def _figures(prompt_set: PromptSet, numbers: set[int]) -> dict[int, VersionScore
     judges = judges_of(prompt_set, counting)
     totals = _totals(prompt_set, counting, set().union(*copies.values()))
     several = _several(prompt_set, numbers)
+    records = settings_of({row.scoring for some in rows.values() for row in some if row.scoring})
     scores = {}
     for number in sorted(numbers):
         if rows[number] or several[number]:
             counted = [row for row in rows[number] if row.counts]
-            measured = _measured(counted, judges[number]) if counted else ()
+            measured = measured_runs(counted, judges[number], records, partial=partial) if counted else ()
             rounds, teams = totals.get(number, (0, 0))
             scores[number] = VersionScore(
                 number,
@@ -258,27 +232,10 @@ def _figures(prompt_set: PromptSet, numbers: set[int]) -> dict[int, VersionScore
                 copies=frozenset(copies[number]),
                 edited=sum(row.found == Found.EDITED for row in rows[number]),
                 several=several[number],
+                partial=sum(bool(row.partial) for row in counted),
                 measured=measured,
             )
     return scores
-
-
-def _measured(rows: Iterable[_Row], judges: Judges) -> tuple[Measured, ...]:
-    by_metrics: dict[tuple[str, ...], list[_Row]] = {}
-    for row in rows:
-        # A failed run got as far as its failure let it, not its prompt.
-        if row.score is not None and math.isfinite(row.score) and row.state != "failed":
-            by_metrics.setdefault(tuple(row.metrics), []).append(row)
-    measured = []
-    for metrics, some in by_metrics.items():
-        scores: dict[str, list[float]] = {}
-        for row in some:
-            # What nobody knows is nobody else's task.
-            scores.setdefault(row.task or f"?{row.key}", []).append(row.score or 0.0)
-        shape = Counter((row.teams, row.rounds) for row in some).most_common(1)[0][0]
-        keys = frozenset(row.key for row in some)
-        measured.append(Measured(ScoringBasis(judges, metrics), scores, keys, shape))
-    return tuple(sorted(measured, key=lambda basis: (-basis.runs, -max(basis.keys))))
 
 
 def _totals(prompt_set: PromptSet, numbers: set[int], copies: set[int]) -> dict[int, tuple[int, int]]:

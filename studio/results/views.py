@@ -2,6 +2,7 @@
 
 from urllib.parse import urlencode
 
+from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.utils.translation import gettext_lazy as _
@@ -16,13 +17,19 @@ from studio.shell.downloads import download
 from studio.shell.requests import valid_or_refuse
 
 
-class VersionScoresForm(AnywayForm):
+class PartialForm(forms.Form):
+    """Whether teams that ended by a failure or a timeout count, too."""
+
+    partial = forms.BooleanField(required=False, label=_("With teams that did not finish"))
+
+
+class VersionScoresForm(AnywayForm, PartialForm):
     """Which stretch of a set's versions."""
 
     before = VersionNumberField(required=False, label=_("Before version"))
 
 
-class VersionRunsForm(AnywayForm, PageForm):
+class VersionRunsForm(AnywayForm, PartialForm, PageForm):
     """Which stretch of a version's runs."""
 
 
@@ -33,14 +40,17 @@ def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     wanted = valid_or_refuse(VersionScoresForm(request.GET)).cleaned_data
     as_file = "format" in request.GET
     most = scores_page.VERSIONS_IN_A_FILE if as_file else scores_page.VERSIONS_PER_PAGE
-    page = scores_page.score_page(prompt_set, before=wanted["before"], anyway=wanted["anyway"], most=most)
+    page = scores_page.score_page(
+        prompt_set, before=wanted["before"], anyway=wanted["anyway"], partial=wanted["partial"], most=most
+    )
     if (file := download(request, scores_page.score_tables(prompt_set, page))) is not None:
         return file
-    asked = {"anyway": "1"} if wanted["anyway"] else {}
+    asked = {name: "1" for name in ("anyway", "partial") if wanted[name]}
     context = {
         "prompt_set": prompt_set,
         "page": page,
         "anyway": wanted["anyway"],
+        "partial": wanted["partial"],
         "before": wanted["before"],
         "older_url": "?" + urlencode({**asked, "before": page.older}) if page.older else "",
         "newest_url": "?" + urlencode(asked),
@@ -55,7 +65,9 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
     version = get_object_or_404(versions, prompt_set__slug=slug, number=number)
     require_templates(version.prompt_set)
     wanted = valid_or_refuse(VersionRunsForm(request.GET)).cleaned_data
-    page = scores_page.version_runs(version, page=wanted["page"], anyway=wanted["anyway"])
+    page = scores_page.version_runs(
+        version, page=wanted["page"], anyway=wanted["anyway"], partial=wanted["partial"]
+    )
     if (file := download(request, scores_page.run_tables(version, page))) is not None:
         return file
     context = {
@@ -64,5 +76,6 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
         "page": page,
         "score": page.score,
         "anyway": wanted["anyway"],
+        "partial": wanted["partial"],
     }
     return render(request, "results/version_runs.html", context)

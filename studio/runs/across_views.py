@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 
 from builder.leaderboard import AggregationStore
 from studio.models import Workspace
-from studio.results.scoring_basis import judged_apart, judges_unknown
+from studio.results.scoring_basis import Caution, cautions_of
 from studio.runs.comparison_page import compare_runs, comparison_tables
 from studio.runs.forms import ComparedTeamForm, PageForm, PickRunsForm, ScoresForm, TeamSearchForm
 from studio.runs.reading import RunFilter, opened_store, read_runs
@@ -60,15 +60,15 @@ def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> Htt
     wanted = valid_or_refuse(ComparedTeamForm(request.GET)).cleaned_data
     with opened_store(workspace) as store:
         comparison = compare_runs(store, first, second, timezone.now(), wanted["team"] or None)
-    judged = judged_apart(workspace, first, second)
-    measured_apart = bool(judged) or comparison.other_metrics
+    scored = cautions_of(workspace, first, second)
+    measured_apart = comparison.other_metrics or any(caution.apart for caution in scored)
     apart = measured_apart and not wanted["anyway"]
     if (file := download(request, comparison_tables(comparison, apart=apart))) is not None:
         return file
     context = {
         "workspace": workspace,
         "comparison": comparison,
-        "cautions": [*judged, *judges_unknown(workspace, first, second), *comparison.cautions],
+        "cautions": [*scored, *map(Caution, comparison.cautions)],
         "apart": apart,
         "anyway": measured_apart and wanted["anyway"],
         "teams": comparison.teams[:TEAMS_SHOWN],

@@ -46,8 +46,8 @@ class RunSearchForm(SearchForm, PageForm):
     state = forms.ChoiceField(choices=list(STATES.items()), required=False, label=_("State"))
 
 
-class RunForm(forms.Form):
-    """How the ranking of a run is ordered."""
+class RunForm(PageForm):
+    """How the ranking of a run is ordered, and which of its teams are shown."""
 
     order = forms.ChoiceField(
         choices=[("mixseek", "mixseek"), ("contract", "contract")], required=False, label=_("Order")

@@ -25,6 +25,7 @@ from builder.leaderboard import (
     RoundRecord,
     ScorePoint,
     Standing,
+    TeamFailure,
 )
 from builder.template.dialect import RankingOrder
 from studio.runs.reading import find_execution, length_of
@@ -32,6 +33,7 @@ from studio.shell.charts import Chart, Series, Words, line_chart, swatches
 from studio.shell.downloads import Table
 from studio.shell.language import reader_language
 from studio.shell.numbers import score
+from studio.shell.paging import Paging
 from studio.shell.refusal import RequestRefused
 
 OrderName = Literal["mixseek", "contract"]
@@ -39,6 +41,12 @@ ORDERS: dict[OrderName, RankingOrder] = {"mixseek": "team_id", "contract": "late
 
 MOST_COLUMNS = 24
 """Of the table of scores; of a run with more rounds the latest are shown, and the file has them all."""
+
+TEAMS_PER_PAGE = 50
+"""Of the ranking, of the chart and of the table of scores."""
+
+MOST_AT_WORK = 100
+"""Teams of which is said what they are doing, or why they gave up; the file has them all."""
 
 MOST_BOARD_ROUNDS = 30
 MOST_BOARD_TEAMS = 200
@@ -67,8 +75,10 @@ class RunPage:
 
     execution: Execution
     points: tuple[ScorePoint, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    paging: Paging = Paging(1, 0, TEAMS_PER_PAGE)  # noqa: RUF009 (frozen)
     rows: tuple[TeamRow, ...] = ()
-    """By rank; then those without a place."""
+    """One page of the teams: by rank; then those without a place."""
     rounds: tuple[int, ...] = ()
     """The columns of the table of scores."""
     rounds_left_out: int = 0
@@ -82,8 +92,17 @@ class RunPage:
 
     @property
     def places(self) -> list[TeamRow]:
-        """The ranking."""
+        """The ranking, of the teams on this page."""
         return [row for row in self.rows if row.standing is not None]
+
+    @property
+    def at_work(self) -> tuple[Progress, ...]:
+        """What the teams are doing, as many as the page shows: those with an error first."""
+        return tuple(sorted(self.progress, key=lambda team: not team.error)[:MOST_AT_WORK])
+
+    @property
+    def failures(self) -> tuple[TeamFailure, ...]:
+        return self.execution.failures[:MOST_AT_WORK]
 
     @property
     def is_running(self) -> bool:
@@ -102,7 +121,9 @@ class RunPage:
         return min(100, 100 * self.copying.done // self.copying.total)
 
 
-def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: datetime) -> RunPage:
+def read_run(
+    store: AggregationStore, execution_id: str, order: OrderName, now: datetime, page: int = 1
+) -> RunPage:
     """The run; refused with a 404 where nobody knows it. A missing part is told on the page."""
     execution = find_execution(store, execution_id, now)
     progress = tuple(store.progress([execution_id]))
@@ -121,7 +142,7 @@ def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: 
         problems = (error.text(reader_language()),)
     columns = sorted({point.round_number for point in points})
     shown = tuple(columns[-MOST_COLUMNS:])
-    rows = _rows(standings, points, shown)
+    rows, paging = _rows(standings, points, shown, page)
     series = [
         Series(row.team_name or row.team_id, tuple((point.round_number, point.score) for point in row.points))
         for row in rows
@@ -129,6 +150,8 @@ def read_run(store: AggregationStore, execution_id: str, order: OrderName, now: 
     return RunPage(
         execution,
         tuple(points),
+        tuple(standings),
+        paging,
         rows,
         shown,
         len(columns) - len(shown),
@@ -167,8 +190,8 @@ def _begun(execution_id: str, progress: Sequence[Progress], now: datetime) -> Ex
 
 
 def _rows(
-    standings: Sequence[Standing], points: Sequence[ScorePoint], rounds: Sequence[int]
-) -> tuple[TeamRow, ...]:
+    standings: Sequence[Standing], points: Sequence[ScorePoint], rounds: Sequence[int], page: int
+) -> tuple[tuple[TeamRow, ...], Paging]:
     places = {standing.team_id: standing for standing in standings}
     names = {standing.team_id: standing.team_name for standing in standings}
     of_team: dict[str, list[ScorePoint]] = {team: [] for team in names}
@@ -176,8 +199,10 @@ def _rows(
         names.setdefault(point.team_id, point.team_name)
         of_team.setdefault(point.team_id, []).append(point)
     kept = Counter(standing.kept_score for standing in standings)
+    paging = Paging(page, len(of_team), TEAMS_PER_PAGE)
+    shown = list(of_team)[paging.offset : paging.last_row]
     rows = []
-    for team, swatch in zip(of_team, swatches(len(of_team)), strict=True):
+    for team, swatch in zip(shown, swatches(len(shown)), strict=True):
         own = {point.round_number: point for point in of_team[team]}
         best = max((point.score for point in own.values() if point.score is not None), default=None)
         several = len(own) > 1 and best is not None
@@ -188,7 +213,7 @@ def _rows(
         place = places.get(team)
         tied = place is not None and kept[place.kept_score] > 1
         rows.append(TeamRow(team, names[team], key, swatch, tuple(of_team[team]), tuple(cells), place, tied))
-    return tuple(rows)
+    return tuple(rows), paging
 
 
 def _words(places: Sequence[Standing], rounds: Sequence[int]) -> Words:
@@ -257,7 +282,7 @@ def run_tables(run: RunPage, store: AggregationStore) -> dict[str, Callable[[], 
     return {
         "ranking": lambda: Table.of(
             f"{name}-ranking",
-            [row.standing for row in run.places],
+            run.standings,
             "rank team_id team_name best_score best_round latest_score latest_round rounds exit_reason",
         ),
         "scores": lambda: Table.of(

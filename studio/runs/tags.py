@@ -16,6 +16,8 @@ def exit_reason(stored: str | None) -> str:
     said = {
         "max_rounds_reached": _("All rounds played"),
         "no_improvement_expected": _("No improvement expected"),
+        "partial_failure": _("Failed after some rounds"),
+        "partial_failure_timeout": _("Ran out of time after some rounds"),
     }
     return said.get(stored, stored) if stored else "–"
 

@@ -99,7 +99,10 @@ def teams_table(store: AggregationStore, search: str, order: TeamOrder) -> Table
     """The list of teams, all pages of it."""
     total = store.across.count_teams(search)
     teams = store.across.teams(search, order=order, limit=MOST_ROWS)
-    columns = "team_id team_name=name executions wins rounds best_score mean_best_score=mean_score last_at"
+    columns = (
+        "team_id team_name=name executions wins rounds best_score mean_best_score=mean_score last_at"
+        " not_finished=partial mean_of_all"
+    )
     return Table.of("teams", teams, columns, is_cut=total > MOST_ROWS)
 
 

@@ -105,15 +105,17 @@ def run_detail(request: Request, slug: str, execution: str) -> HttpResponseBase:
     """One execution, as it is now; while it goes on the page asks again and gets what changed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     known = take_marks(request)
-    order: OrderName = valid_or_refuse(RunForm(request.GET)).cleaned_data["order"] or "mixseek"
+    wanted = valid_or_refuse(RunForm(request.GET)).cleaned_data
+    order: OrderName = wanted["order"] or "mixseek"
     now = timezone.now()
     with opened_store(workspace) as store:
-        run = read_run(store, execution, order, now)
+        run = read_run(store, execution, order, now, wanted["page"])
         if (file := download(request, run_tables(run, store))) is not None:
             return file
     context = {
         "workspace": workspace,
         "run": run,
+        "paging": run.paging,
         "execution": run.execution,
         "order": order,
         "elapsed": elapsed(run.execution, now),

@@ -1,6 +1,7 @@
 """The environment variables of the studio: read and checked once, by settings; odd values are refused."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,8 +13,6 @@ from zoneinfo import ZoneInfo
 from django.core.exceptions import ImproperlyConfigured
 
 from builder.leaderboard import LARGEST
-from builder.template.dialect import DIALECTS
-from builder.template.variables import FIELDS
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
@@ -28,6 +27,8 @@ class Environment:
     """The settings that a deployment chooses."""
 
     data: Path
+    usual_data: Path
+    """The data folder where nobody names another one."""
     debug: bool
     origins: tuple[str, ...]
     secret_key: str | None
@@ -41,8 +42,12 @@ class Environment:
     time_zone: str
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
-    mixseek_variables: tuple[str, ...]
-    """The variables that are set and win over a workspace's prompt file, where MixSeek sees them too."""
+
+    def command(self, *words: str) -> str:
+        """A command of this studio, as it is typed in a terminal that knows none of these settings."""
+        program = "prompt-studio" if CHECKOUT is None else "python3 manage.py"
+        data = () if self.data == self.usual_data else ("--data", str(self.data))
+        return f"{program} {shlex.join((*words, *data))}"
 
     @property
     def hosts(self) -> tuple[str, ...]:
@@ -58,13 +63,11 @@ class Environment:
 
 def read_environment(environ: Mapping[str, str]) -> Environment:
     """Read and check every variable; raises ImproperlyConfigured with what to write instead."""
-    data = (
-        _folder("STUDIO_DATA", environ["STUDIO_DATA"])
-        if environ.get("STUDIO_DATA")
-        else default_data(environ)
-    )
+    usual_data = default_data(environ)
+    data = _folder("STUDIO_DATA", environ["STUDIO_DATA"]) if environ.get("STUDIO_DATA") else usual_data
     return Environment(
         data=data,
+        usual_data=usual_data,
         debug=_switch("STUDIO_DEBUG", environ.get("STUDIO_DEBUG", "")),
         origins=_origins(environ.get("STUDIO_ORIGINS", "")),
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
@@ -74,14 +77,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
-        mixseek_variables=tuple(name for name in overriding_variables() if name in environ),
     )
-
-
-def overriding_variables() -> list[str]:
-    """Every variable that a MixSeek of any dialect prefers to its prompt file."""
-    prefixes = dict.fromkeys(dialect.environment_prefix for dialect in DIALECTS.values())
-    return [prefix + field.upper() for prefix in prefixes for field in FIELDS]
 
 
 def default_data(environ: Mapping[str, str]) -> Path:

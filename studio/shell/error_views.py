@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from studio.shell.layout import theme_of
-from studio.shell.refusal import refusal_page, title, usual_advice
+from studio.shell.refusal import refusal_page, usual_advice, usual_title
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -42,7 +42,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     """500, made without database, session or context processors: any of them may be what broke."""
     context = {
         "status": 500,
-        "problem_title": title(500),
+        "problem_title": usual_title(500),
         "advice": usual_advice(500),
         "layout_template": "shell/bare.html",
         "theme": theme_of(request),

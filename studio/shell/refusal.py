@@ -3,46 +3,62 @@
 Raised by views and by what they call; `middleware.RefusalPages` and the error handlers make the page.
 """
 
+from collections.abc import Sequence
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
+Way = tuple[str, str]
+"""A way out: what its button says, and where it leads."""
+
 
 class RequestRefused(Exception):
     """Ends the request with a page that says what is wrong and what to do next."""
 
-    def __init__(self, status: int, what: str, advice: str = "") -> None:
+    def __init__(
+        self, status: int, what: str, advice: str = "", *, title: str = "", ways: Sequence[Way] = ()
+    ) -> None:
         super().__init__(what)
-        self.status, self.what, self.advice = status, what, advice
+        self.status, self.what, self.advice, self.title, self.ways = status, what, advice, title, ways
 
     def page(self, request: HttpRequest) -> HttpResponse:
         """The answer to the request; a subclass may answer in its own way."""
-        return refusal_page(request, self.status, self.what, self.advice)
+        return refusal_page(request, self.status, self.what, self.advice, title=self.title, ways=self.ways)
 
 
-def refusal_page(request: HttpRequest, status: int, what: str = "", advice: str = "") -> HttpResponse:
+def refusal_page(
+    request: HttpRequest,
+    status: int,
+    what: str = "",
+    advice: str = "",
+    *,
+    title: str = "",
+    ways: Sequence[Way] = (),
+) -> HttpResponse:
     """The page of a refusal; an htmx request gets the part that fits into its page."""
     signed_in = hasattr(request, "user") and request.user.is_authenticated
     part = bool(HtmxDetails(request))
     context = {
         "status": status,
-        "problem_title": title(status),
+        "problem_title": title or usual_title(status),
         "what": what,
         "advice": advice or usual_advice(status),
+        "ways": ways,
         "layout_template": "shell/base.html" if signed_in else "shell/bare.html",
     }
     return render(request, "shell/_problem.html" if part else "shell/problem.html", context, status=status)
 
 
-def title(status: int) -> str:
+def usual_title(status: int) -> str:
     """What a status means, in a few words."""
     titles = {
         400: _("That request could not be read"),
         403: _("Not allowed"),
         404: _("There is nothing here"),
         405: _("Not that way"),
-        409: _("Somebody was faster"),
+        409: _("Changed meanwhile"),
         410: _("This link is used up"),
         413: _("Too large"),
         429: _("Too many attempts"),

@@ -39,6 +39,18 @@ def said(error: BuilderError) -> str:
 
 
 @register.filter
+def as_lines(lines: Iterable[str]) -> str:
+    """Texts below each other."""
+    return "\n".join(lines)
+
+
+@register.filter
+def breakable(path: str) -> str:
+    """A path that may go on in the next line after each slash."""
+    return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))
+
+
+@register.filter
 def advised(error: BuilderError) -> str:
     """What the builder says to do about it, in the reader's language."""
     return error.advice(reader_language())

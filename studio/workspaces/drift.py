@@ -58,7 +58,7 @@ def as_text(states: Sequence[PromptFileState], here: Path) -> str:
 
 def _text_of(state: PromptFileState, here: Path) -> list[str]:
     mark = "✓" if state.in_step else "✗"
-    lines = [f"{mark} {state.workspace.slug}: {state.title}. {state.summary}"]
+    lines = [f"{mark} {_name(state)}: {state.title}. {state.summary}"]
     if not state.in_step:
         lines.append(f"    {_place(state, here)}")
     for problem in _errors(state):
@@ -83,6 +83,7 @@ def _document(state: PromptFileState) -> dict[str, Any]:
         "name": state.workspace.name,
         "folder": state.workspace.path,
         "file": str(state.path),
+        "read_by": [one.name for one in state.readers],
         "line": _line(state),
         "state": state.kind,
         "in_step": state.in_step,
@@ -120,7 +121,7 @@ def as_annotations(states: Sequence[PromptFileState], here: Path) -> str:
 
 
 def _annotations(state: PromptFileState, here: Path) -> list[str]:
-    slug, file = state.workspace.slug, _shown(state.path, here)
+    slug, file = _name(state), _shown(state.path, here)
     lines = []
     if not state.in_step:
         lines.append(_annotation("error", file, _line(state), f"{slug}: {state.title}. {state.summary}"))
@@ -154,6 +155,11 @@ FORMATS: dict[str, Callable[[Sequence[PromptFileState], Path], str]] = {
 
 
 # --- what all of them say ----------------------------------------------------------------
+
+
+def _name(state: PromptFileState) -> str:
+    """The workspace; with its file, where that is not the main one."""
+    return f"{state.workspace.slug} ({state.relative})" if state.file.mark else state.workspace.slug
 
 
 def _line(state: PromptFileState) -> int:

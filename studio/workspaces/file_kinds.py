@@ -3,25 +3,23 @@
 Used by the states of workspaces, by imports and by exports, which treat all kinds alike.
 """
 
-import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, TypeVar
 
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
-from builder.errors import BuilderError, LimitExceeded, PromptFileError, PromptFileInvalid, PromptFileRefused
+from builder.errors import BuilderError, PromptFileError, PromptFileInvalid, PromptFileRefused
 from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE, FileState, peek
 from builder.jail import NamedFile, PromptFile
 from builder.problems import Problem
 from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.template.variables import FIELDS, KINDS, field_name
-from studio.models import Label, Workspace
+from studio.models import FollowedFile, Label, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import (
@@ -32,18 +30,19 @@ from studio.prompts.texts import (
     unix_line_ends,
     user_prompts,
 )
-from studio.shell.environment import overriding_variables
-from studio.shell.jail import pool, remember_stop, stop_of
-from studio.shell.sized_cache import SizedCache
-from studio.workspaces.roots import root_of
+from studio.shell.jail import pool
+from studio.workspaces.jail_answers import once_per_file
+from studio.workspaces.models import mark_of
+from studio.workspaces.orchestrators import orchestrators_in
+from studio.workspaces.roots import LONGEST_PATH, FolderRefused, require_allowed, root_of
 
 DOTENV_FILE = Path(".env")
 
-_MOST_KEPT = 24 * 1024 * 1024
-"""Bytes of all files whose answers are kept."""
-_ASSIGNMENT = re.compile(rb"\s*(?:export\s+)?(MIXSEEK_[A-Z_]+)\s*=")
+_OVERRIDE = re.compile(
+    rb"\s*(?:export\s+)?(MIXSEEK_PROMPT_BUILDER_(?:CONFIG|_(?:" + "|".join(FIELDS).encode() + rb")))\s*=",
+    re.IGNORECASE,
+)
 
-Answer = TypeVar("Answer")
 Content = tuple[PromptFile | None, Texts | None]
 """What a file says: all of a prompt file, and the texts where they make a whole version."""
 
@@ -81,11 +80,16 @@ class WorkspaceFile(ABC):
     is_unusable: "str | Promise"
     """The sentences of a state without the file, and with one that has errors."""
 
+    @property
+    def mark(self) -> str:
+        """Behind a workspace's address, what tells this file from the main one of its kind."""
+        return ""
+
     def label_of(self, workspace: Workspace) -> Label | None:
         label: Label | None = getattr(workspace, self.label_field)
         return label
 
-    def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
+    def locate(self, workspace: Workspace, folder: Path) -> tuple[Path, NamedFile | None]:
         """Where it lies, and the line that says so. Raises what the jail or the builder says about that."""
         return folder / self.usual, None
 
@@ -114,11 +118,11 @@ class WorkspaceFile(ABC):
             except PromptFileError as error:
                 return error
 
-        return _once(f"parse {self.holds}", data, name, parsed)
+        return once_per_file(f"parse {self.holds}", data, name, parsed)
 
     def problems(self, data: bytes, name: str) -> tuple[Problem, ...]:
         """``check``, once for the same bytes."""
-        return _once(f"check {self.holds}", data, name, lambda: tuple(self.check(data, name)))
+        return once_per_file(f"check {self.holds}", data, name, lambda: tuple(self.check(data, name)))
 
 
 class PromptsFile(WorkspaceFile):
@@ -128,10 +132,15 @@ class PromptsFile(WorkspaceFile):
     overridable = True
     is_missing, is_unusable = _("There is no prompt file."), _("MixSeek could not use this file.")
 
-    def locate(self, folder: Path) -> tuple[Path, NamedFile | None]:
+    def locate(self, workspace: Workspace, folder: Path) -> tuple[Path, NamedFile | None]:
         data = peek_file(folder / ORCHESTRATOR_FILE, folder)[0].data
-        named = None if data is None else _named(data)
-        return folder / (named.name if named else self.usual), named
+        if data is not None:
+            named = _named(data)
+            return folder / (named.name if named else self.usual), named
+        usual = folder / self.usual
+        read = [] if usual.exists() else [one.prompts.path for one in orchestrators_in(workspace, folder)]
+        inside = [path for path in read if path.is_relative_to(folder)]
+        return (usual if usual in read or not inside else inside[0]), None
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
         content = pool().read(data, name, owner=owner)
@@ -165,6 +174,25 @@ class PromptsFile(WorkspaceFile):
     def written(self, old: bytes | None, texts: Texts, today: date, name: str, owner: str) -> bytes:
         values = {field_name(kind): text for kind, text in user_prompts(texts).by_kind.items()}
         return pool().merge(old, values, today, name, owner=owner)
+
+
+@dataclass(frozen=True)
+class OtherPromptsFile(PromptsFile):
+    """A prompt file beside the main one, which orchestrator files of their own name."""
+
+    name: str
+    """As seen from the workspace."""
+    label: Label | None = None
+
+    @property
+    def mark(self) -> str:
+        return mark_of(self.name)
+
+    def label_of(self, workspace: Workspace) -> Label | None:
+        return self.label
+
+    def locate(self, workspace: Workspace, folder: Path) -> tuple[Path, NamedFile | None]:
+        return folder / self.name, None
 
 
 class SystemPromptFile(WorkspaceFile):
@@ -202,6 +230,41 @@ def kind_of_file(holds: str) -> WorkspaceFile:
     return _KINDS[holds]
 
 
+def followed_files(workspaces: Iterable[Workspace]) -> dict[int, dict[str, Label]]:
+    """The labels that prompt files beside the main ones follow, by workspace and file."""
+    keys = [workspace.pk for workspace in workspaces]
+    rows = FollowedFile.objects.filter(workspace__in=keys)
+    labels: dict[int, dict[str, Label]] = {key: {} for key in keys}
+    for row in rows.select_related("label__prompt_set", "label__version"):
+        labels[row.workspace_id][row.file] = row.label
+    return labels
+
+
+def prompt_files_of(workspace: Workspace, followed: Mapping[str, Label] | None = None) -> list[WorkspaceFile]:
+    """The main prompt file, then those that other orchestrator files read or that follow a label."""
+    main = _KINDS[FileKind.PROMPTS]
+    labels = followed_files([workspace])[workspace.pk] if followed is None else followed
+    try:
+        folder = require_allowed(workspace)
+        path = main.locate(workspace, folder)[0]
+        read = [one.prompts for one in orchestrators_in(workspace, folder)]
+    except (FolderRefused, BuilderError):
+        return [main, *(OtherPromptsFile(name, label) for name, label in sorted(labels.items()))]
+    # Where nobody names the usual file and it is not there, MixSeek has its own templates.
+    named = {file.name for file in read if file.named_by != "default" or file.data is not None}
+    inside = {name for name in named if not Path(name).is_absolute() and len(name) <= LONGEST_PATH}
+    names = inside | labels.keys()
+    return [
+        main,
+        *(OtherPromptsFile(name, labels.get(name)) for name in sorted(names) if folder / name != path),
+    ]
+
+
+def prompt_file_marked(workspace: Workspace, mark: str) -> WorkspaceFile | None:
+    """One of these by its mark; None where the workspace has no such file."""
+    return next((file for file in prompt_files_of(workspace) if file.mark == mark), None)
+
+
 def peek_file(path: Path, folder: Path) -> tuple[FileState, PromptFileRefused | None]:
     """A file of a workspace, and what would keep an export from replacing it.
 
@@ -218,32 +281,10 @@ def dotenv_variables(folder: Path) -> list[tuple[str, int]]:
         data = peek_file(folder / DOTENV_FILE, folder)[0].data or b""
     except BuilderError:
         return []
-    matches = ((_ASSIGNMENT.match(line), number) for number, line in enumerate(data.splitlines(), start=1))
-    named = [(match[1].decode(), number) for match, number in matches if match]
-    return [(name, number) for name, number in named if name in overriding_variables()]
-
-
-# --- what the jail said about the same bytes ---------------------------------------------
-
-_answers: SizedCache[Any] = SizedCache(_MOST_KEPT)
-
-
-def _once(job: str, data: bytes, name: str, ask: Callable[[], Answer]) -> Answer:
-    """The jail's answer about a file, which is asked once for the same bytes, also where it met a limit."""
-    key = (job, name, hashlib.sha256(data).digest())
-    if stop := stop_of(key):
-        raise stop
-    kept: tuple[Answer] | None = _answers.get(key)
-    if kept is None:
-        try:
-            kept = (ask(),)
-        except LimitExceeded as stop:
-            remember_stop(stop, key)
-            raise
-        _answers.put(key, kept, 1_000 + len(data))
-    return kept[0]
+    matches = ((_OVERRIDE.match(line), number) for number, line in enumerate(data.splitlines(), start=1))
+    return [(match[1].decode(), number) for match, number in matches if match]
 
 
 def _named(data: bytes) -> NamedFile | None:
     name = str(ORCHESTRATOR_FILE)
-    return _once("named", data, name, lambda: pool().named_prompt_file(data, name))
+    return once_per_file("named", data, name, lambda: pool().named_prompt_file(data, name))

@@ -1,5 +1,7 @@
 """Forms of the workspace pages: its folder, name, format and the labels that it follows."""
 
+import os
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -8,10 +10,20 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from builder.orchestrators.finder import USUAL
+from builder.template.variables import FIELDS
 from studio.models import Label
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import FormatField, LineField
+from studio.workspaces.file_kinds import OtherPromptsFile
 from studio.workspaces.roots import LONGEST_PATH, FolderRefused, allowed_folder
+
+RUN_VARIABLES = (
+    *(f"MIXSEEK_{key.upper()}" for key in USUAL),
+    *(f"MIXSEEK_PROMPT_BUILDER__{field.upper()}" for field in FIELDS),
+)
+"""The variables that decide which files and templates a run uses."""
+MOST_VARIABLES = 100_000
 
 
 class LabelField(forms.ChoiceField):
@@ -37,6 +49,38 @@ def _label_choices(holds: str) -> list[tuple[str, Any]]:
     return [("", _("No label")), *groups.items()]
 
 
+class RunVariablesField(forms.CharField):
+    """Variables that decide which prompts a run has, one a line; no other name is taken."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            required=False,
+            max_length=MOST_VARIABLES,
+            strip=False,
+            widget=forms.Textarea(attrs={"rows": 3, "spellcheck": "false"}),
+            label=gettext_lazy("Variables of runs"),
+        )
+
+    def prepare_value(self, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return "\n".join(f"{name}={text}" for name, text in value.items())
+
+    def clean(self, value: Any) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for number, line in enumerate(super().clean(value).splitlines(), 1):
+            name, equals, text = line.partition("=")
+            if not line.strip():
+                continue
+            if not equals or name.strip().upper() not in RUN_VARIABLES:
+                raise ValidationError(
+                    _("Line %(line)d: write NAME=value; the names are %(names)s.")
+                    % {"line": number, "names": ", ".join(RUN_VARIABLES)}
+                )
+            found[name.strip().upper()] = text.strip()
+        return found
+
+
 class WorkspaceForm(forms.Form):
     """What can be changed about a workspace."""
 
@@ -49,6 +93,30 @@ class WorkspaceSettingsForm(WorkspaceForm):
     """The same of a workspace that is on the list, with what its system prompt follows."""
 
     system_label = LabelField(FileKind.SYSTEM, label=gettext_lazy("System prompt follows"))
+    working_directory = forms.CharField(
+        max_length=LONGEST_PATH, required=False, label=gettext_lazy("Working directory of runs")
+    )
+    run_variables = RunVariablesField()
+
+    def __init__(self, *args: Any, others: Sequence[OtherPromptsFile] = (), **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.others = others
+        for other in others:
+            named = _("%(file)s follows") % {"file": other.name}
+            initial = other.label.pk if other.label else None
+            self.fields[other.mark] = LabelField(FileKind.PROMPTS, label=named, initial=initial)
+
+    @property
+    def other_labels(self) -> list[forms.BoundField]:
+        """The fields of prompt files beside the main one."""
+        return [self[other.mark] for other in self.others]
+
+    def clean_working_directory(self) -> str:
+        """A full path, as ``pwd`` prints it."""
+        path: str = self.cleaned_data["working_directory"]
+        if path and (not path.startswith("/") or "\0" in path or ".." in path.split("/")):
+            raise ValidationError(_("Write the whole path, beginning with a slash, as `pwd` prints it."))
+        return os.path.normpath(path) if path else ""
 
 
 class NewWorkspaceForm(WorkspaceForm):

@@ -19,7 +19,7 @@ from builder.leaderboard import DATABASE_NAME, Activity
 from studio.models import Workspace
 from studio.workspaces.models import FileFact
 from studio.workspaces.roots import FolderRefused, require_allowed
-from studio.workspaces.state import PromptFileState, states_of
+from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
 WAIT_SECONDS = 0.2
@@ -58,14 +58,20 @@ class Glance:
     workspace: Workspace
     state: PromptFileState
     database: DatabaseGlance
+    others: tuple[PromptFileState, ...] = ()
+    """Prompt files beside the main one."""
 
 
 def glances(workspaces: Sequence[Workspace], now: datetime) -> list[Glance]:
     """Every workspace at a glance. A list of many costs little: only databases that changed are asked."""
     databases = _databases(workspaces, now)
+    states: dict[int, list[PromptFileState]] = {workspace.pk: [] for workspace in workspaces}
+    for state in prompt_states_of(workspaces):
+        states[state.workspace.pk].append(state)
     return [
-        Glance(workspace, state, databases[workspace.path])
-        for workspace, state in zip(workspaces, states_of(workspaces), strict=True)
+        Glance(workspace, main, databases[workspace.path], tuple(others))
+        for workspace in workspaces
+        for main, *others in [states[workspace.pk]]
     ]
 
 
@@ -86,6 +92,7 @@ def mark_of(rows: Sequence[Glance]) -> str:
             glance.state.expected and glance.state.expected.pk,
             glance.state.worst,
             glance.database,
+            [(other.key, other.kind, other.sha256) for other in glance.others],
         )
         for glance in rows
     ]

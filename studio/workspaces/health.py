@@ -9,12 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.problems import Severity
-from builder.template.variables import FIELDS
+from builder.template.dialect import MIXSEEK
 from studio.models import Workspace
 from studio.prompts.findings import Finding
 from studio.workspaces.file_kinds import DOTENV_FILE, dotenv_variables
@@ -36,8 +35,8 @@ def health_of(state: "PromptFileState") -> list[Finding]:
     errors = [Finding.of(state.error, file=state.relative)] if state.error else []
     if state.folder is None or state.on_disk is None:
         return errors
-    overrides = _overrides(state.workspace, state.folder) if state.file.overridable else ()
-    findings = [*errors, *_named(state), *overrides, *_obstacles(state, state.folder), *_content(state)]
+    around = [*_readers(state), *_overrides(state, state.folder)] if state.file.overridable else []
+    findings = [*errors, *_named(state), *around, *_obstacles(state, state.folder), *_content(state)]
     return sorted(findings, key=lambda finding: get_args(Severity).index(finding.severity))
 
 
@@ -74,33 +73,59 @@ def _named(state: "PromptFileState") -> Iterator[Finding]:
         )
 
 
-def _overrides(workspace: Workspace, folder: Path) -> Iterator[Finding]:
-    names = {workspace.spoken.environment_prefix + field.upper(): field for field in FIELDS}
-    for name in settings.STUDIO_MIXSEEK_VARIABLES:
-        if name in names:
-            yield Finding(
-                "warning",
-                _(
-                    "This environment variable is set where the studio runs; a MixSeek started with it takes "
-                    "%(field)s from there and not from the file."
+def _readers(state: "PromptFileState") -> Iterator[Finding]:
+    """Which orchestrator files read a prompt file, where that is not plain."""
+    names = [one.name for one in state.readers]
+    if state.data is None and names and state.file.mark:
+        yield Finding(
+            "error",
+            _("%(orchestrators)s: a run would fail to start, because this file does not exist.")
+            % {"orchestrators": ", ".join(names)},
+            _("Export a version, which makes the file, or correct the line."),
+            file=state.relative,
+        )
+    elif names != [str(ORCHESTRATOR_FILE)] and names:
+        yield Finding(
+            "hint",
+            _("Read by runs of %(orchestrators)s.") % {"orchestrators": ", ".join(names)},
+            file=state.relative,
+        )
+    elif not names and state.data is not None and state.orchestrators:
+        yield Finding(
+            "warning",
+            _("No orchestrator file of this workspace reads this file."),
+            _("Name it in one with `prompt_builder_config`, or remove it, so that nobody edits it in vain."),
+            file=state.relative,
+        )
+
+
+def _overrides(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
+    workspace = state.workspace
+    said = set[str]()
+    for one in state.readers:
+        for field, source in one.fields.items():
+            if source in ("environment", "dotenv") and field not in said:
+                said.add(field)
+                yield Finding(
+                    "warning",
+                    _("By the settings, runs are started with a variable that overrides %(field)s.")
+                    % {"field": field},
+                    _("Take it out where MixSeek is started, or move its text into the file."),
+                    file="$" + MIXSEEK.environment_prefix + field.upper()
+                    if source == "environment"
+                    else f"{workspace.working_directory}/{DOTENV_FILE}",
                 )
-                % {"field": names[name]},
-                _("Unset it where MixSeek is started, or move its text into the file."),
-                file=f"${name}",
-            )
+    if workspace.working_directory or workspace.run_variables:
+        return
     for name, line in dotenv_variables(folder):
-        if name in names:
-            yield Finding(
-                "warning",
-                _(
-                    "Line %(line)d sets %(name)s; a MixSeek started in this folder takes %(field)s "
-                    "from there and not from the file."
-                )
-                % {"line": line, "name": name, "field": names[name]},
-                _("Take the line out, or move its text into the file."),
-                file=str(DOTENV_FILE),
-                line=line,
-            )
+        yield Finding(
+            "warning",
+            _("Line %(line)d sets %(name)s, which a MixSeek started in this folder prefers to the file.")
+            % {"line": line, "name": name},
+            _("Take the line out, or move its text into the file."),
+            file=str(DOTENV_FILE),
+            line=line,
+        )
 
 
 def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """Workspaces: MixSeek folders on this machine that the studio knows."""
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -8,11 +9,19 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from builder.leaderboard import DATABASE_NAME
+from builder.orchestrators.finder import RunSurroundings
+from builder.orchestrators.scoring_settings import ScoringSettings
 from builder.template.dialect import MIXSEEK, Dialect, dialect_named
 from studio.prompts.labels import Label
+from studio.shell.immutable import ImmutableModel
 
 LABELLED = ("label__prompt_set", "label__version", "system_label__prompt_set", "system_label__version")
 """What a workspace follows, to be read along with it."""
+
+
+def mark_of(name: str) -> str:
+    """What a prompt file beside the main one is called by, behind its workspace's address."""
+    return "@" + hashlib.sha256(name.encode()).hexdigest()[:12]
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,9 @@ class Workspace(models.Model):
     system_label = models.ForeignKey(
         Label, on_delete=models.PROTECT, null=True, blank=True, related_name="system_workspaces"
     )
+    # What its runs are started with, as far as somebody said so: both can override the prompt file.
+    working_directory = models.CharField(max_length=1000, blank=True)
+    run_variables = models.JSONField(default=dict, blank=True)
     # Taken off the lists; its exports stay, and registering the folder again brings it back.
     archived = models.BooleanField(default=False)
     created_at = models.DateTimeField()
@@ -83,6 +95,12 @@ class Workspace(models.Model):
         return dialect_named(self.found_dialect) or MIXSEEK
 
     @property
+    def surroundings(self) -> RunSurroundings:
+        """What its runs are started with, as its settings state; the studio's own never count."""
+        folder = Path(self.working_directory) if self.working_directory else None
+        return RunSurroundings(self.run_variables, folder)
+
+    @property
     def database_file(self) -> FileFact:
         """The database, as the folder lists it now; it is not opened, so no run can notice."""
         path = self.folder / DATABASE_NAME
@@ -90,3 +108,37 @@ class Workspace(models.Model):
             return FileFact(path, path.stat().st_size if path.is_file() else None)
         except OSError:
             return FileFact(path, None)
+
+
+class FollowedFile(models.Model):
+    """A prompt file beside the workspace's main one, with the label that it follows."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.PROTECT, related_name="followed_files")
+    file = models.CharField(max_length=1000)
+    """As seen from the workspace."""
+    label = models.ForeignKey(Label, on_delete=models.PROTECT, related_name="followed_files")
+
+    class Meta:
+        ordering = ("file",)
+        constraints = (
+            models.UniqueConstraint(fields=["workspace", "file"], name="one_label_per_prompt_file"),
+        )
+
+    def __str__(self) -> str:
+        return f"{self.workspace}: {self.file}"
+
+
+class ScoringRecord(ImmutableModel):
+    """What scores were measured with: models, metrics, instructions and teams. Stored once per hash."""
+
+    sha256 = models.CharField(max_length=64, unique=True)
+    content = models.JSONField()
+    """Allowed keys of evaluator, judgment, team and orchestrator files, as lines."""
+    at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.sha256[:12]
+
+    @property
+    def settings(self) -> ScoringSettings:
+        return ScoringSettings.from_json(self.content)

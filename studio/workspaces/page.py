@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 
 from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
+from builder.orchestrators.scoring_settings import scoring_settings
 from studio.models import Export, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
@@ -16,7 +17,7 @@ from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
 from studio.workspaces.models import FoundBy
 from studio.workspaces.roots import FolderRefused, require_allowed
-from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.state import PromptFileState, prompt_states_of, state_of
 from studio.workspaces.stores import store_of
 
 NEWEST_RUNS = 10
@@ -32,6 +33,8 @@ class WorkspacePage:
     state: PromptFileState
     database: DatabaseGlance
     health: Sequence[Finding]
+    others: Sequence[PromptFileState]
+    """Prompt files beside the main one, which other orchestrator files read."""
     runs: Runs | None
     """None where the folder is not looked at."""
     exports: Sequence[Export]
@@ -63,23 +66,30 @@ class WorkspacePage:
     @property
     def problems(self) -> list[Finding]:
         """What is wrong with the templates; a file that cannot be read at all says so in its health."""
-        return [Finding.of(problem) for problem in self.state.errors[:PROBLEMS_SHOWN]]
+        return self.state.findings
 
     @property
-    def system_problems(self) -> list[Finding]:
-        errors = self.system.errors if self.system else ()
-        return [Finding.of(problem) for problem in errors[:PROBLEMS_SHOWN]]
+    def is_started_unknown(self) -> bool:
+        """Whether nobody has said what runs are started with: it could override every prompt file."""
+        return not (self.workspace.working_directory or self.workspace.run_variables)
+
+    @property
+    def moving_models(self) -> list[str]:
+        """Settings with a model name that is an alias, which moves on to the next model."""
+        lines = (line for one in self.state.orchestrators for line in scoring_settings(one).moving_models)
+        return sorted(set(lines))[:PROBLEMS_SHOWN]
 
 
 def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
     """Everything about one workspace; whatever is found on disk is shown, not raised."""
-    state, database = state_of(workspace), database_of(workspace, now)
+    (state, *others), database = prompt_states_of([workspace]), database_of(workspace, now)
     system = state_of(workspace, FileKind.SYSTEM)
     return WorkspacePage(
         workspace=workspace,
         state=state,
         database=database,
         health=[*state.health, *_database_health(workspace, database)],
+        others=others,
         runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
         exports=newest_of(workspace, NEWEST_EXPORTS, now),
         system=system if system.is_of_use else None,

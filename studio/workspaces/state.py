@@ -9,26 +9,32 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
-
-from django.db.models import Max, Q
-from django.utils.translation import gettext as _
 
 from builder.errors import BuilderError, JailError, PromptFileError, PromptFileInvalid
 from builder.files.reading import ORCHESTRATOR_FILE, FileState
 from builder.jail import MISSING_FIELD, NamedFile, PromptFile
+from builder.orchestrators.finder import Orchestrator
 from builder.problems import Problem
 from builder.template.variables import FIELDS
 from studio.models import Export, Label, PromptVersion, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import Texts, unix_line_ends
-from studio.workspaces.exports.models import Outcome
-from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file, peek_file
+from studio.workspaces.file_kinds import (
+    WorkspaceFile,
+    followed_files,
+    kind_of_file,
+    peek_file,
+    prompt_files_of,
+)
 from studio.workspaces.health import health_of
+from studio.workspaces.held_versions import candidates_for, held_version, last_exports, place_of
+from studio.workspaces.models import mark_of
+from studio.workspaces.orchestrators import orchestrators_in
 from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed
+from studio.workspaces.state_sentences import Kind, summary_of, title_of
 
-Kind = Literal["in_sync", "behind", "edited", "unknown", "missing", "broken", "unchecked"]
+FINDINGS_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -68,6 +74,31 @@ class PromptFileState:
     def file_kind(self) -> FileKind:
         """Which of the workspace's files it is."""
         return FileKind(self.file.holds)
+
+    @property
+    def key(self) -> str:
+        """What the file is called by in addresses and forms; the main one like its workspace."""
+        return f"{self.workspace.slug}{self.file.mark}"
+
+    @property
+    def alias(self) -> str:
+        """The key that the file would have beside another main one: what names the file for good."""
+        return f"{self.workspace.slug}{mark_of(self.relative)}"
+
+    @cached_property
+    def orchestrators(self) -> list[Orchestrator]:
+        """All orchestrator files of the workspace, for a prompt file; none where they cannot be read."""
+        if self.folder is None or not self.file_kind.has_templates:
+            return []
+        try:
+            return orchestrators_in(self.workspace, self.folder)
+        except JailError:
+            return []
+
+    @property
+    def readers(self) -> tuple[Orchestrator, ...]:
+        """The orchestrator files whose runs read this prompt file; none where that cannot be told."""
+        return tuple(one for one in self.orchestrators if one.prompts.path == self.path)
 
     @property
     def relative(self) -> str:
@@ -121,6 +152,11 @@ class PromptFileState:
             for problem in self.problems
             if problem.severity == "error" and problem.code != MISSING_FIELD
         )
+
+    @property
+    def findings(self) -> list[Finding]:
+        """The first of these errors, as pages show them."""
+        return [Finding.of(problem) for problem in self.errors[:FINDINGS_SHOWN]]
 
     @cached_property
     def health(self) -> tuple[Finding, ...]:
@@ -199,50 +235,12 @@ class PromptFileState:
     @property
     def title(self) -> str:
         """The state in one or two words."""
-        if self.is_elsewhere:
-            return _("Another set")
-        if self.is_ahead:
-            return _("Ahead")
-        titles: dict[Kind, str] = {
-            "in_sync": _("In sync"),
-            "behind": _("Behind"),
-            "edited": _("Edited by hand"),
-            "unknown": _("Unknown"),
-            "missing": _("Missing"),
-            "broken": _("Broken"),
-            "unchecked": _("Not checked"),
-        }
-        return titles[self.kind]
+        return title_of(self)
 
     @property
     def summary(self) -> str:
         """The state in one sentence."""
-        if self.version is not None:
-            return self._held_version(self.version)
-        if self.kind == "edited" and self.last_export and self.last_export.hash_after == self.sha256:
-            return _("The file is as the last undo left it: no version has this text.")
-        sentences: dict[Kind, str] = {
-            "edited": _("Somebody has edited the file since the last export: no version has this text."),
-            "unknown": _("No version has this text, and the studio has never written here."),
-            "missing": str(self.file.is_missing),
-            "broken": str(self.file.is_unusable),
-            "unchecked": _("The studio has not read the file."),
-        }
-        return sentences.get(self.kind, "")
-
-    def _held_version(self, version: PromptVersion) -> str:
-        label, names = self.label, {"set": version.prompt_set.name, "number": version.number}
-        if label is None:
-            return _("The file holds v%(number)d of «%(set)s».") % names
-        names |= {"label": label.name, "wanted": label.version.number, "followed": label.prompt_set.name}
-        if self.kind == "in_sync":
-            return _("The file holds v%(number)d of «%(set)s», where %(label)s points.") % names
-        if version.prompt_set_id == label.version.prompt_set_id:
-            return _("The file holds v%(number)d; %(label)s points at v%(wanted)d.") % names
-        return (
-            _("The file holds v%(number)d of «%(set)s»; %(label)s of «%(followed)s» points at v%(wanted)d.")
-            % names
-        )
+        return summary_of(self)
 
 
 def state_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> PromptFileState:
@@ -251,18 +249,34 @@ def state_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> PromptFileS
 
 
 def states_of(workspaces: Iterable[Workspace], holds: str = FileKind.PROMPTS) -> list[PromptFileState]:
-    """The states of many, for the price of a few queries."""
-    file_kind = kind_of_file(holds)
-    states = [_looked_at(workspace, file_kind) for workspace in workspaces]
-    candidates = _candidates(states)
-    exports = _last_exports(states, file_kind)
-    return [_beside(state, _held(state, candidates), exports.get(state.workspace.pk)) for state in states]
+    """The states of one file of each workspace, its main one, for the price of a few queries."""
+    return states_of_files([(workspace, kind_of_file(holds)) for workspace in workspaces])
+
+
+def states_of_files(files: Iterable[tuple[Workspace, WorkspaceFile]]) -> list[PromptFileState]:
+    """The states of these files."""
+    states = [_looked_at(workspace, file) for workspace, file in files]
+    candidates = candidates_for(states)
+    exports = last_exports(states)
+    return [_beside(state, held_version(state, candidates), exports.get(place_of(state))) for state in states]
+
+
+def prompt_states_of(workspaces: Sequence[Workspace], holds: str = FileKind.PROMPTS) -> list[PromptFileState]:
+    """Of each workspace its main file, and after it the other prompt files that its orchestrators read."""
+    if not FileKind(holds).has_templates:
+        return states_of(workspaces, holds)
+    labels = followed_files(workspaces)
+    return states_of_files((one, file) for one in workspaces for file in prompt_files_of(one, labels[one.pk]))
 
 
 def every_state_of(workspaces: Sequence[Workspace]) -> list[PromptFileState]:
-    """Each prompt file's, and after it the system prompt's where the workspace has to do with one."""
-    pairs = zip(states_of(workspaces), states_of(workspaces, FileKind.SYSTEM), strict=True)
-    return [state for pair in pairs for state in pair if state is pair[0] or state.is_of_use]
+    """The prompt files', and after them the system prompt's where the workspace has to do with one."""
+    system = {state.workspace.pk: state for state in states_of(workspaces, FileKind.SYSTEM)}
+    states = []
+    for workspace in workspaces:
+        own = system[workspace.pk]
+        states += [*prompt_states_of([workspace]), *([own] if own.is_of_use else [])]
+    return states
 
 
 def _looked_at(workspace: Workspace, file_kind: WorkspaceFile) -> PromptFileState:
@@ -274,7 +288,7 @@ def _looked_at(workspace: Workspace, file_kind: WorkspaceFile) -> PromptFileStat
         return replace(state, refusal=refusal)
     state = replace(state, folder=folder)
     try:
-        path, named = file_kind.locate(folder)
+        path, named = file_kind.locate(workspace, folder)
         state = replace(state, path=path, named=named)
         on_disk, obstacle = peek_file(path, folder)
         content = (None, None) if on_disk.data is None else file_kind.read(on_disk.data, state.relative)
@@ -296,55 +310,3 @@ def _beside(
         return replace(state, problems=state.file.problems(state.data, state.relative))
     except JailError as stopped:
         return replace(state, error=stopped)
-
-
-def _candidates(states: Sequence[PromptFileState]) -> list[PromptVersion]:
-    """The versions that the files may hold, looked up together."""
-    read = [state for state in states if state.templates]
-    if not read:
-        return []
-    hashes = {state.templates.content_hash for state in read if state.templates}
-    labels = [label for state in read if (label := state.label)]
-    matching = PromptVersion.objects.filter(content_hash__in=hashes)
-    # The default templates may be version 1 of a thousand sets: the newest will do.
-    newest = matching.values("content_hash").annotate(newest=Max("pk")).values_list("newest", flat=True)
-    of_followed = (
-        matching.filter(prompt_set__in={label.prompt_set_id for label in labels})
-        .values("content_hash", "prompt_set")
-        .annotate(newest=Max("pk"))
-        .values_list("newest", flat=True)
-    )
-    pointed_at = Q(pk__in={label.version_id for label in labels}, content_hash__in=hashes)
-    return list(
-        PromptVersion.objects.filter(Q(pk__in=newest) | Q(pk__in=of_followed) | pointed_at)
-        .select_related("prompt_set")
-        .prefetch_related("labels")
-        .order_by("pk")
-    )
-
-
-def _held(state: PromptFileState, candidates: Sequence[PromptVersion]) -> PromptVersion | None:
-    """Of equal versions the one that the label points at, else of its set, else the newest."""
-    if state.templates is None:
-        return None
-    content_hash, label = state.templates.content_hash, state.label
-    equal = [version for version in candidates if version.content_hash == content_hash]
-    if label is not None:
-        of_set = [version for version in equal if version.prompt_set_id == label.prompt_set_id]
-        equal = [version for version in of_set if version.pk == label.version_id] or of_set or equal
-    return equal[-1] if equal else None
-
-
-def _last_exports(states: Sequence[PromptFileState], file_kind: WorkspaceFile) -> dict[int, Export]:
-    reached = Export.objects.filter(
-        workspace__in=[state.workspace.pk for state in states],
-        holds=file_kind.holds,
-        receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
-    )
-    newest = reached.values("workspace").annotate(newest=Max("pk")).values_list("newest", flat=True)
-    exports = (
-        Export.objects.filter(pk__in=newest)
-        .select_related("version__prompt_set", "receipt", "by")
-        .defer("before", "after")
-    )
-    return {export.workspace_id: export for export in exports}

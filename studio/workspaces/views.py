@@ -4,17 +4,19 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import messages
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studio.models import Workspace
+from studio.models import FollowedFile, Workspace
 from studio.prompts.forms import ArchiveForm
 from studio.shell.live import take_marks
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered, scan
+from studio.workspaces.file_kinds import OtherPromptsFile, prompt_files_of
 from studio.workspaces.forms import (
     NewWorkspaceForm,
     NewWorkspaceQuery,
@@ -111,17 +113,23 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         "dialect": workspace.dialect,
         "label": workspace.label_id,
         "system_label": workspace.system_label_id,
+        "working_directory": workspace.working_directory,
+        "run_variables": workspace.run_variables,
     }
-    form = WorkspaceSettingsForm(request.POST if request.method == "POST" else None, initial=stored)
+    others = [file for file in prompt_files_of(workspace) if isinstance(file, OtherPromptsFile)]
+    data = request.POST if request.method == "POST" else None
+    form = WorkspaceSettingsForm(data, initial=stored, others=others)
     if not form.is_valid():
         return _form_page(request, "workspaces/settings.html", {"form": form, "workspace": workspace})
     clean = form.cleaned_data
-    Workspace.objects.filter(pk=workspace.pk).update(
-        name=clean["name"],
-        dialect=clean["dialect"],
-        label=clean["label"],
-        system_label=clean["system_label"],
-    )
+    with transaction.atomic():
+        Workspace.objects.filter(pk=workspace.pk).update(**{name: clean[name] for name in stored})
+        FollowedFile.objects.filter(workspace=workspace).delete()
+        FollowedFile.objects.bulk_create(
+            FollowedFile(workspace=workspace, file=other.name, label=clean[other.mark])
+            for other in others
+            if clean[other.mark]
+        )
     messages.success(request, _("The settings are saved."))
     return redirect(workspace)
 

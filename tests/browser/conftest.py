@@ -19,7 +19,7 @@ from pytest_django.plugin import DjangoDbBlocker
 
 from builder.jail import JailPool
 from studio.operations.demo import load_demo
-from studio.operations.demo.workspaces import WORKSPACES, make_workspace
+from studio.operations.demo.workspaces import WORKSPACES, keep_running, make_workspace
 from studio.prompts.language_models import add_missing
 from studio.shell import jail
 from studio.shell.signin import issue_link_token
@@ -28,7 +28,6 @@ from tests.browser.profiles import Profiles
 from tests.browser.traffic import Traffic
 from tests.browser.watch import Watch
 from tests.chromium import ARGUMENTS, find_chromium
-from tests.studio.demo_teams import hear_of_teams
 from tests.studio.jail import PATIENT
 
 expect.set_options(timeout=PATIENCE)
@@ -88,7 +87,7 @@ def server(
     """The address of a studio with the demo, for the tests of a module; its files are theirs alone."""
     folder = tmp_path_factory.mktemp("demo")
     shutil.copytree(demo_workspaces, folder, dirs_exist_ok=True)
-    hear_of_teams(folder)
+    keep_running(folder / "demo", timezone.now())
     load_demo(folder)
     add_missing()  # what a new studio has, and the module before took away
     return address

@@ -154,10 +154,12 @@ def test_a_hint_leads_to_its_line_and_its_order_is_taken_and_undone(editor: Edit
 def test_versions_and_comparisons_tell_what_changed(editor: EditorPage) -> None:
     page = editor.page
     page.goto(f"/prompts/{SLUG}/versions/5/")
-    expect(page.get_by_role("heading", name="Stable prefix")).to_be_visible()
+    expect(page.get_by_role("heading", name="Cacheable prefix")).to_be_visible()
     expect(page.locator("#prefixes tbody tr")).to_have_count(3)
     assert findings(page) == []
     page.goto(f"/prompts/{SLUG}/compare/1...5?rendered=on&context=round-5-first&round=2")
+    page.locator("#prefixes").scroll_into_view_if_needed()
+    page.locator("#prefixes summary").click()
     team = page.locator("#prefixes tr[data-kind=team]")
     expect(team).to_contain_text(re.compile(r"[\d,]+\s+→\s+[\d,]+\s+bytes\s+\([+−][\d,]+\)"))
     expect(page.locator("#prefixes")).to_contain_text("round 2")

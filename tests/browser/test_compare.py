@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from studio.models import PromptSet
 from studio.prompts.texts import Templates
+from tests.browser.conftest import Watch
 from tests.browser.readiness import press
 
 PAIR = "/prompts/research-team/compare/4...5"
@@ -36,6 +37,8 @@ def test_what_changed_by_keys_alone(page: Page, server: str) -> None:
 
     press(page, "r")
     expect(page.get_by_text("Rounds 3, 4, 5 change, the others do not.")).to_be_visible()
+    expect(page.locator("#team .panel-head")).to_contain_text("round 3")
+    expect(page.locator("#team ins")).to_have_text("履歴")
     context = page.get_by_label("Sample context")
     context.focus()
     page.keyboard.type("Round 3")
@@ -107,10 +110,57 @@ def test_keys_swap_the_sides_and_ignore_whitespace(page: Page, server: str) -> N
 
 def test_other_versions_are_chosen_by_a_form(page: Page, server: str) -> None:
     page.goto(PAIR)
-    page.get_by_label("First version").fill("2")
-    page.get_by_label("Second version").fill("v3")
-    press(page, "Enter")
+    page.get_by_label("First version").select_option("2")
+    expect(page.get_by_label("Second version")).to_contain_text("v4 (production) · ")
+    page.get_by_label("Second version").select_option("3")
+    page.get_by_role("button", name="Compare").click()
     expect(page).to_have_url(f"{server}/prompts/research-team/compare/2...3")
+
+
+def test_a_version_that_is_not_there_keeps_the_page(page: Page, server: str, watch: Watch) -> None:
+    page.goto(f"{PAIR}?new=9")
+    expect(page).to_have_url(server + PAIR)
+    expect(page.locator(".notices")).to_have_text("This set has no v9. Its versions are v1 to v5.")
+    expect(page.locator("ins")).to_have_text("履歴")
+    watch.expect(404)
+    page.goto("/prompts/research-team/compare/4...9")
+    expect(page.get_by_role("status")).to_contain_text("This set has no v9.")
+    page.get_by_label("Second version").select_option("5")
+    page.get_by_role("button", name="Compare").click()
+    expect(page).to_have_url(server + PAIR)
+
+
+COLOURED = """name => [...CSS.highlights.get(`jinja-${name}`) ?? []]
+  .map(({startContainer, startOffset, endOffset}) => startContainer.data.slice(startOffset, endOffset))"""
+
+
+def coloured(page: Page, name: str) -> list[str]:
+    """The words in that colour."""
+    page.locator("html[data-coloured]").wait_for()
+    words: list[str] = page.evaluate(COLOURED, name)
+    return words
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["versions/4/", "compare/3...4", "export/"],
+)
+def test_templates_have_the_colours_of_the_editor(page: Page, path: str) -> None:
+    page.goto(f"/prompts/research-team/{path}")
+    assert set(coloured(page, "keyword")) >= {"if", "endif"} or "else" in coloured(page, "keyword")
+    assert "submission_history" in coloured(page, "name")
+    assert "{%-" in coloured(page, "sign")
+
+
+def test_rows_that_come_later_are_coloured_too_and_prompts_are_not(page: Page) -> None:
+    page.goto(PAIR)
+    before = len(coloured(page, "name"))
+    page.locator("#team .held a").first.click()
+    page.wait_for_function("before => CSS.highlights.get('jinja-name').size > before", arg=before)
+    # Words that changed keep their marks.
+    expect(page.locator("ins")).to_have_text("履歴")
+    page.goto(f"{PAIR}?rendered=on")
+    assert page.locator("[data-jinja]").count() == 0
 
 
 @pytest.fixture
@@ -153,6 +203,7 @@ def test_without_javascript_it_is_links_and_forms(plain: Page, server: str, long
     plain.get_by_label("Sample context").select_option("no-ranking")
     plain.get_by_role("button", name="Show").click()
     expect(plain.get_by_text("Only round 3 changes.")).to_be_visible()
+    expect(plain.locator("#team .panel-head")).to_contain_text("round 3")
     plain.get_by_role("link", name="Round 1").click()
     expect(plain.get_by_text("The template changed, this prompt did not.")).to_be_visible()
     plain.get_by_role("link", name="Swap sides").click()

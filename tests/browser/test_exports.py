@@ -18,7 +18,7 @@ def overwrite_and_undo(page: Page) -> None:
     page.get_by_label(re.compile("Overwrite it; the edit is kept as a version")).check()
     page.get_by_role("button", name="Export v3", exact=True).click()
     receipt = page.locator(".export-receipt")
-    expect(receipt).to_contain_text("The file holds this version now.")
+    expect(receipt).to_contain_text("This version was written to the file.")
     assert file.read_bytes() != edit
     receipt.get_by_role("link", name="Undo…").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo an export")

@@ -28,6 +28,8 @@ def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: st
     expect(page.get_by_role("heading", level=1)).to_contain_text("v3")
     page.go_back()
     expect(page.get_by_role("heading", level=1)).to_contain_text("v4")
+    page.get_by_role("link", name="Compare with v3").click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/compare/3...4")
 
 
 def test_a_template_is_copied_to_the_letter_and_a_short_id_whole(page: Page) -> None:

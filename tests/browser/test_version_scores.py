@@ -1,11 +1,15 @@
 """«Did it help?»: what versions scored, whether that is more than noise, and what is not compared."""
 
+from dataclasses import replace
+
 import pytest
 from django.utils import timezone
 from playwright.sync_api import Page, expect
 
-from studio.models import Workspace
+from builder.orchestrators.scoring_settings import ScoringSettings
+from studio.models import RunResult, Workspace
 from studio.results.attribution import attribute_workspace
+from studio.workspaces.orchestrators import kept
 from tests.browser.audit import findings, sideways
 
 
@@ -60,6 +64,44 @@ def test_a_version_that_changed_the_judge_is_not_compared_unless_asked(page: Pag
     expect(page.locator(".score-table")).not_to_contain_text("+4.38")
 
 
+def test_what_runs_were_scored_with_has_its_effect_on_a_comparison(page: Page, server: str) -> None:
+    before = ScoringSettings(
+        evaluator=('default_model = "google-gla:gemini-2.5-flash"', "Coverage.weight = 0.5"),
+        judgment=("temperature = 0.0",),
+        teams=('team-001.leader.model = "google-gla:gemini-2.5-pro"',),
+        rounds=("max_rounds = 3",),
+    )
+    pro = 'default_model = "google-gla:gemini-3-pro"'
+    flash = 'team-001.leader.model = "google-gla:gemini-flash-latest"'
+    weight = replace(before, evaluator=(before.evaluator[0], "Coverage.weight = 0.7"))
+    model = replace(before, evaluator=(pro, before.evaluator[1]))
+
+    def scored(number: int, settings: ScoringSettings) -> None:
+        runs = RunResult.objects.filter(version__prompt_set__slug="briefing-writers", version__number=number)
+        runs.update(scoring=kept(settings, timezone.now()))
+
+    scored(3, before)
+    for after, lines in ((weight, ("Coverage.weight = 0.5", "Coverage.weight = 0.7")), (model, (pro,))):
+        scored(4, after)
+        page.goto("/prompts/briefing-writers/")
+        changed = page.locator("#history tbody tr").filter(has_text="Show the leaderboard")
+        expect(changed).to_contain_text("different ruler, not compared")
+        expect(changed).to_contain_text("The runs of v4 had other evaluator settings than those of v3.")
+        changed.get_by_role("link", name="different ruler").click()
+        expect(page).to_have_url(f"{server}/prompts/briefing-writers/scores/#ruler-4")
+        for line in lines:
+            expect(page.locator("#ruler-4 .changed-lines")).to_contain_text(line)
+    assert findings(page) + sideways(page) == []
+    scored(4, replace(before, teams=(flash,)))
+    page.goto("/prompts/briefing-writers/scores/")
+    row = page.locator(".score-table tbody tr").filter(has_text="Show the leaderboard")
+    expect(row).to_contain_text("+10.08 on v3")
+    expect(row).to_contain_text("teams or models changed")
+    expect(row.locator(".changed-lines")).to_contain_text(flash)
+    expect(row).to_contain_text("moving alias")
+    assert findings(page) + sideways(page) == []
+
+
 def test_the_method_is_stated_one_click_from_the_history(page: Page) -> None:
     page.goto("/prompts/research-team/?q=順位")
     page.get_by_role("link", name="How this is computed").click()
@@ -76,3 +118,16 @@ def test_pages_with_scores_have_no_findings_and_do_not_scroll_sideways(page: Pag
         page.goto(f"/prompts/research-team/{path}")
         found += findings(page) + sideways(page)
     assert found == []
+
+
+def test_a_comparison_folds_its_figures_below_the_texts(page: Page) -> None:
+    page.goto("/prompts/briefing-writers/compare/1...4")
+    scores = page.locator("#scores")
+    expect(scores.get_by_text("Mean best score")).to_be_hidden()
+    scores.locator("summary").click()
+    expect(scores.get_by_text("Mean best score")).to_be_visible()
+    page.locator("#prefixes").scroll_into_view_if_needed()
+    expect(page.locator("#prefixes tr[data-kind=team]")).to_be_attached()
+    panel, below = page.locator(".diff-panel").last.bounding_box(), scores.bounding_box()
+    assert panel and below and below["y"] > panel["y"] + panel["height"]
+    assert findings(page) == []

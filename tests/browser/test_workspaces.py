@@ -112,7 +112,7 @@ def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) ->
     page.get_by_role("button", name=f"Export v{number + 2} to 1 workspace").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(f"v{number + 2}")
     expect(page.locator(".export-receipt")).to_contain_text("Written")
-    expect(page.locator(".export-receipt")).to_contain_text("The file holds this version now.")
+    expect(page.locator(".export-receipt")).to_contain_text("This version was written to the file.")
     assert "短く書いてください。" in prompt_file("research").read_text()
     Label.objects.move("production", newest(), by=newest().author, at=newest().created_at)
     assert in_step("research")

@@ -10,13 +10,12 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 
 from builder.jail import JailPool
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
-from tests.studio.demo_teams import hear_of_teams
 from tests.studio.jail import PATIENT, UseJail
 from tests.studio.odd_workspace import make_odd_workspace
 
@@ -57,9 +56,10 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def demo(db: None, demo_folder: Path) -> Path:
     """The demo, as a first start loads it."""
     from studio.operations.demo import load_demo
+    from studio.operations.demo.workspaces import keep_running
 
     load_demo(demo_folder)
-    hear_of_teams(demo_folder)
+    keep_running(demo_folder / "demo", timezone.now())
     return demo_folder
 
 

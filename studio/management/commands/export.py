@@ -39,6 +39,11 @@ class Command(BaseCommand):
             required=True,
             help="the folder of a workspace; registered if it is not yet. May be given more than once",
         )
+        parser.add_argument(
+            "--file",
+            default="",
+            help="a prompt file beside the main one, which an orchestrator file of the workspace names",
+        )
         parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
         parser.add_argument(
             "--overwrite",
@@ -68,11 +73,14 @@ class Command(BaseCommand):
                 workspaces,
                 by=person,
                 at=now,
+                file=options["file"],
                 overwrite=options["overwrite"],
                 dry_run=dry_run,
                 say=self.stdout.write,
                 warn=self.stderr.write,
             )
+        except RequestRefused as refused:
+            raise CommandError(f"{refused.what} {refused.advice}".strip(), returncode=USAGE) from refused
         except Refused as refused:
             raise CommandError(
                 f"{version} cannot be exported. {reason(refused)}", returncode=NOT_WRITTEN

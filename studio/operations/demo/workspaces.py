@@ -1,9 +1,11 @@
 """The demo's workspaces: folders as MixSeek leaves them, whose runs used the stories' versions."""
 
+import json
 import os
 import re
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -60,6 +62,10 @@ class DemoWorkspace:
 
 FOLLOWED = "production"
 
+_RUNNING = "running"
+"""A file beside the demo's workspaces: where the reports of the run lie that is kept going."""
+_RUNS_FOR, _PAUSE = timedelta(days=1), timedelta(minutes=1)
+
 WORKSPACES = (
     DemoWorkspace(
         slug="research",
@@ -112,15 +118,41 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
     aside = folder.with_name(f".{folder.name}.new")
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir(parents=True)
-    simulate(aside, _runs(demo, now), seed=11)
+    *_over, last = simulate(aside, _runs(demo, now), seed=11)
     _write_prompt_file(demo, aside / PROMPT_FILE, now)
     if demo.agent:
         write_agent(aside)
-    if not demo.running:
+    if demo.running:
+        (folder.parent / _RUNNING).write_text(f"{demo.slug}/logs/{last}", "utf-8")
+    else:
         # A list of what was written last begins with the workspace in which something runs.
         finished = (now - timedelta(days=min(demo.played[-1].days_ago))).timestamp()
         os.utime(aside / "mixseek.db", (finished, finished))
     os.replace(aside, folder)
+
+
+def keep_running(folder: Path, now: datetime) -> None:
+    """Have the teams of the demo's run report anew, until the demo is old.
+
+    Nobody plays on in the demo, and a run of which nothing is heard for 15 minutes counts as stopped.
+    """
+    note = folder / _RUNNING
+    with suppress(OSError, ValueError, KeyError):
+        if now.timestamp() - note.stat().st_mtime > _RUNS_FOR.total_seconds():
+            note.unlink()
+            return
+        for file in folder.glob(f"{note.read_text('utf-8')}.*.progress.json"):
+            report = json.loads(file.read_text("utf-8"))
+            if (
+                report["status"] == "running"
+                and now.timestamp() - file.stat().st_mtime > _PAUSE.total_seconds()
+            ):
+                # Made aside: whoever reads meanwhile sees the whole report before or after.
+                aside = file.with_suffix(".new")
+                aside.write_text(
+                    json.dumps(report | {"updated_at": now.isoformat()}, ensure_ascii=False), "utf-8"
+                )
+                os.replace(aside, file)
 
 
 def exported_files(demo: DemoWorkspace, folder: Path) -> list[bytes]:

@@ -18,10 +18,11 @@ from studio.workspaces.exports.plan import Target, chosen_version, plan
 from studio.workspaces.exports.receipts import listed, with_receipts
 from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.exports.writing import Order, confirm
+from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file, prompt_files_of
 from studio.workspaces.models import LABELLED
 from studio.workspaces.registering import register, same_folder
 from studio.workspaces.roots import allowed_folder
-from studio.workspaces.state import states_of
+from studio.workspaces.state import states_of_files
 
 Say = Callable[[str], object]
 """Prints a line."""
@@ -73,6 +74,7 @@ def export(
     *,
     by: User,
     at: datetime,
+    file: str = "",
     overwrite: bool,
     dry_run: bool,
     say: Say,
@@ -84,15 +86,32 @@ def export(
     """
     reconcile(at)
     each_once = {workspace.path: workspace for workspace in workspaces}.values()
-    states = states_of(each_once, version.prompt_set.holds)
+    states = states_of_files((workspace, _file(workspace, version, file)) for workspace in each_once)
     targets = plan(version, states, owner=by, today=timezone.localdate(at))
     if dry_run:
         return all([_shown(target, version, overwrite, say, warn) for target in targets])
     batch = uuid4()
-    orders = [Order(target.workspace, target.hash_before, overwrite) for target in targets]
+    orders = [Order(target.workspace, target.hash_before, overwrite, target.state.file) for target in targets]
     confirm(version, orders, batch=batch, by=by, at=at, label_name=label_name)
     exports = with_receipts(listed().filter(batch=batch).order_by("pk"), timezone.now())
     return all([_told(made, say, warn) for made in exports])
+
+
+def _file(workspace: Workspace, version: PromptVersion, name: str) -> WorkspaceFile:
+    """The main file of the version's kind, or another prompt file by its name."""
+    if not name:
+        return kind_of_file(version.prompt_set.holds)
+    files = prompt_files_of(workspace)
+    states = states_of_files((workspace, file) for file in files)
+    for file, state in zip(files, states, strict=True):
+        if state.relative == name and version.prompt_set.file_kind.has_templates:
+            return file
+    known = ", ".join(state.relative for state in states)
+    raise RequestRefused(
+        404,
+        f"{name} is no prompt file that an orchestrator of {workspace.name} reads.",
+        f"Those are: {known}.",
+    )
 
 
 def _shown(target: Target, version: PromptVersion, overwrite: bool, say: Say, warn: Say) -> bool:

@@ -12,7 +12,8 @@ from studio.prompts.forms import VersionNumberField
 
 _MOST_TARGETS = 200
 _MOST_OPENED = 200
-_SLUG = r"[-\w]{1,80}"
+_SLUG = r"[-\w]{1,80}(?:@[0-9a-f]{12})?"
+"""A workspace's address, with the mark of a prompt file beside its main one."""
 _ROWS = re.compile(rf"({_SLUG})\.([0-9]{{1,9}})-([0-9]{{1,9}})")
 _SEEN = re.compile(rf"({_SLUG}):([0-9a-f]{{64}}|)")
 

@@ -1,20 +1,21 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
-import shlex
+from pathlib import Path
 
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from builder.files.reading import sha256
+from builder.files.reading import PROMPT_FILE, sha256
 from builder.messages import MESSAGES, advise, say
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
 from studio.shell.language import reader_language
-from studio.workspaces.models import Workspace
+from studio.workspaces.models import ScoringRecord, Workspace, mark_of
 
 
 def hash_of(data: bytes | None) -> str:
@@ -48,12 +49,17 @@ class Export(ImmutableModel):
     by = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
     at = models.DateTimeField()
 
+    # Found out for the pages that list exports, see `receipts`.
+    superseded: bool
+    can_undo = False
+    undo_obstacle = ""
+
     class Meta:
         ordering = ("-pk",)
         indexes = (models.Index(fields=["workspace", "-id"], name="exports_of_a_workspace"),)
         constraints = (
             # The same confirmation sent twice writes once.
-            models.UniqueConstraint(fields=["batch", "workspace"], name="workspace_once_per_batch"),
+            models.UniqueConstraint(fields=["batch", "workspace", "path"], name="file_once_per_batch"),
         )
 
     def __str__(self) -> str:
@@ -64,6 +70,12 @@ class Export(ImmutableModel):
         """Which of the workspace's files it is."""
         return FileKind(self.holds)
 
+    @property
+    def file(self) -> str:
+        """Its path as seen from the workspace."""
+        path, folder = Path(self.path), self.workspace.folder
+        return str(path.relative_to(folder)) if path.is_relative_to(folder) else self.path
+
     def get_absolute_url(self) -> str:
         return reverse("export-detail", args=[self.batch])
 
@@ -72,8 +84,35 @@ class Export(ImmutableModel):
         """The export as a command, for a script or another day."""
         if self.version is None:
             return ""
-        what = shlex.quote(f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}")
-        return f"python3 manage.py export {what} --workspace {shlex.quote(self.workspace.path)}"
+        what = f"{self.version.prompt_set.slug}@{self.label_name or self.version.number}"
+        file = [] if self.is_usual_file else ["--file", self.file]
+        command: str = settings.ENVIRONMENT.command("export", what, "--workspace", self.workspace.path, *file)
+        return command
+
+    @property
+    def key(self) -> str:
+        """What the file is called by in the addresses of export pages."""
+        slug: str = self.workspace.slug
+        return slug if self.is_usual_file else slug + mark_of(self.file)
+
+    @property
+    def is_usual_file(self) -> bool:
+        """Whether it needs no name of its own beside the workspace's."""
+        return not self.file_kind.has_templates or self.file == str(PROMPT_FILE)
+
+
+class ExportScoring(ImmutableModel):
+    """What runs of an orchestrator that reads the exported file were scored with when it was written."""
+
+    export = models.ForeignKey(Export, on_delete=models.PROTECT, related_name="scorings")
+    orchestrator = models.CharField(max_length=1000)
+    record = models.ForeignKey(ScoringRecord, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        ordering = ("orchestrator",)
+
+    def __str__(self) -> str:
+        return f"{self.export}: {self.orchestrator}"
 
 
 class Outcome(models.TextChoices):

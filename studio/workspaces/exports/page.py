@@ -12,6 +12,7 @@ from urllib.parse import urlencode
 from uuid import UUID, uuid4
 
 from django.contrib.auth.models import User
+from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -28,7 +29,7 @@ from studio.shell.refusal import RequestRefused
 from studio.workspaces.exports.plan import Target, chosen_version, plan, trial
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.models import LABELLED
-from studio.workspaces.state import PromptFileState, states_of
+from studio.workspaces.state import PromptFileState, prompt_states_of
 
 VERSIONS_OFFERED = 20
 
@@ -49,7 +50,7 @@ class ExportPage:
     states: Sequence[PromptFileState]
     """Of all workspaces."""
     chosen: set[str]
-    """The slugs of those that the version shall go to."""
+    """The keys of the files that the version shall go to."""
     batch: UUID
     """Sent with the confirmation, so that the same one is carried out once."""
     targets: Sequence[Target] = ()
@@ -116,19 +117,19 @@ class Offer:
     @property
     def address(self) -> str:
         """Of the plan, with these workspaces chosen."""
-        slugs = [state.workspace.slug for state in self.behind]
-        query = urlencode({"label": self.label.name, "workspace": slugs}, doseq=True)
+        keys = [state.key for state in self.behind]
+        query = urlencode({"label": self.label.name, "workspace": keys}, doseq=True)
         return f"{reverse('prompt-export', args=[self.label.prompt_set.slug])}?{query}"
 
 
 def offers_of(version: PromptVersion) -> list[Offer]:
     """What to export after a label was moved: it stays on offer until the workspaces have the version."""
     holds = version.prompt_set.holds
-    followed = {f"{kind_of_file(holds).label_field}__version": version}
-    followers = Workspace.objects.filter(archived=False, **followed)
+    followed = Q(**{f"{kind_of_file(holds).label_field}__version": version})
+    followers = Workspace.objects.filter(followed | Q(followed_files__label__version=version), archived=False)
     behind: dict[Label, list[PromptFileState]] = {}
-    for state in states_of(followers.select_related(*LABELLED), holds):
-        if state.kind != "in_sync" and state.label is not None:
+    for state in prompt_states_of(list(followers.select_related(*LABELLED).distinct()), holds):
+        if state.kind != "in_sync" and state.label is not None and state.label.version_id == version.pk:
             behind.setdefault(state.label, []).append(state)
     return [Offer(label, states) for label, states in behind.items()]
 
@@ -137,17 +138,18 @@ def export_page(prompt_set: PromptSet, clean: dict[str, Any], person: User, toda
     """The page for a clean ``PlanForm``. Raises the jail's errors where nothing can be planned now."""
     version, label_name = chosen_version(prompt_set, clean["version"], clean["label"])
     workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
-    chosen = set(clean["workspace"])
-    if missing := chosen - {workspace.slug for workspace in workspaces}:
+    states = prompt_states_of(workspaces, prompt_set.holds)
+    keys = {state.alias: state.key for state in states}
+    chosen = {keys.get(key, key) for key in clean["workspace"]}
+    if missing := chosen - {state.key for state in states}:
         raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
-    states = states_of(workspaces, prompt_set.holds)
     if not chosen and not clean["chosen"]:
-        chosen = {state.workspace.slug for state in states if _waits_for(state, version, label_name)}
+        chosen = {state.key for state in states if _waits_for(state, version, label_name)}
     opened: dict[str, list[range]] = {}
     for slug, rows in clean["open"]:
         opened.setdefault(slug, []).append(rows)
     start = (version, label_name, states, chosen, uuid4())
-    planned = [state for state in states if state.workspace.slug in chosen]
+    planned = [state for state in states if state.key in chosen]
     try:
         targets = plan(version, planned, owner=person, today=today, opened=opened)
     except Refused as refused:

@@ -80,7 +80,7 @@ class Target:
     @property
     def kind(self) -> str:
         """What the comparison's rows are called by in addresses."""
-        return self.workspace.slug
+        return self.state.key
 
     @property
     def before(self) -> bytes | None:
@@ -198,10 +198,7 @@ def plan(
     trial(version, states, owner=owner)
     rows = opened or {}
     return _each_file_once(
-        [
-            _target(version, state, str(owner.pk), today, rows.get(state.workspace.slug, ()))
-            for state in states
-        ]
+        [_target(version, state, str(owner.pk), today, rows.get(state.key, ())) for state in states]
     )
 
 

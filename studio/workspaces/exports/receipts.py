@@ -7,6 +7,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from studio.models import Export, Workspace
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.exports.reconciling import reconcile
+from studio.workspaces.exports.undoing import CannotUndo, require_as_left
 
 
 def listed() -> "QuerySet[Export]":
@@ -16,7 +17,9 @@ def listed() -> "QuerySet[Export]":
     """
     written = Export.objects.filter(receipt__outcome=Outcome.WRITTEN)
     undone = written.filter(undoes=OuterRef("pk"))
-    later = written.filter(workspace=OuterRef("workspace"), holds=OuterRef("holds"), pk__gt=OuterRef("pk"))
+    later = written.filter(
+        workspace=OuterRef("workspace"), holds=OuterRef("holds"), path=OuterRef("path"), pk__gt=OuterRef("pk")
+    )
     exports: QuerySet[Export] = (
         Export.objects.select_related(
             "receipt", "workspace", "version__prompt_set", "kept_as__prompt_set", "undoes", "by"
@@ -28,12 +31,26 @@ def listed() -> "QuerySet[Export]":
 
 
 def with_receipts(exports: "QuerySet[Export]", now: datetime) -> list[Export]:
-    """Those of a page; one that a crash left without a receipt gets it now."""
-    listed = list(exports)
-    pending = [export.pk for export in listed if not hasattr(export, "receipt")]
+    """Those of a page; one that a crash left without a receipt gets it now.
+
+    ``can_undo`` where the file is as the export left it, else ``undo_obstacle``; only the newest of a file.
+    """
+    shown = list(exports)
+    pending = [export.pk for export in shown if not hasattr(export, "receipt")]
     if pending and reconcile(now, Export.objects.filter(pk__in=pending)):
-        return list(exports.all())
-    return listed
+        shown = list(exports.all())
+    for export in shown:
+        if hasattr(export, "receipt") and export.receipt.outcome == Outcome.WRITTEN and not export.superseded:
+            _look_for_undo(export)
+    return shown
+
+
+def _look_for_undo(export: Export) -> None:
+    try:
+        require_as_left(export)
+        export.can_undo = True
+    except CannotUndo as error:
+        export.undo_obstacle = error.title
 
 
 def newest_of(workspace: Workspace, most: int, now: datetime) -> list[Export]:

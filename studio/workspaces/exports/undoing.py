@@ -20,7 +20,11 @@ from studio.workspaces.roots import FolderRefused, require_allowed, root_of
 
 
 class CannotUndo(Exception):
-    """An export that cannot be undone, or not any more; the sentence says why."""
+    """An export that cannot be undone, or not any more: what is in the way, and a sentence about it."""
+
+    def __init__(self, title: str, why: str) -> None:
+        super().__init__(why)
+        self.title = title
 
 
 def undo(export: Export, *, batch: UUID, by: User, at: datetime, on_step: OnStep = lambda step: None) -> None:
@@ -52,20 +56,27 @@ def require_undoable(export: Export, at: datetime) -> Path:
     reconcile(at, Export.objects.filter(pk=export.pk))
     receipt = ExportReceipt.objects.filter(export=export).first()
     if receipt is None or receipt.outcome != Outcome.WRITTEN:
-        raise CannotUndo(_("This export wrote nothing, so there is nothing to undo."))
+        raise CannotUndo(_("Nothing to undo"), _("This export wrote nothing."))
+    return require_as_left(export)
+
+
+def require_as_left(export: Export) -> Path:
+    """The same of an export that is known to have written."""
     try:
         root = require_allowed(export.workspace)
         file = inspect(Path(export.path), root, start=root_of(root))
     except FolderRefused as error:
-        raise CannotUndo(f"{error.what} {error.advice}".strip()) from error
+        raise CannotUndo(_("The file can't be read"), f"{error.what} {error.advice}".strip()) from error
     except PromptFileError as error:
         language = reader_language()
-        raise CannotUndo(f"{error.text(language)} {error.advice(language)}".strip()) from error
+        why = f"{error.text(language)} {error.advice(language)}".strip()
+        raise CannotUndo(_("The file can't be read"), why) from error
     if hash_of(file.data) != export.hash_after:
         raise CannotUndo(
-            _("The file has changed since this export, so undoing it would lose that change.")
-            if file.data is not None or export.after is None
-            else _("The file is no longer there.")
+            _("File changed since this export"),
+            _("The file is no longer there.")
+            if file.data is None
+            else _("Undoing the export would lose what was changed in the file afterwards."),
         )
     return root
 

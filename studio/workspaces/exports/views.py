@@ -15,6 +15,7 @@ from studio.compare.versions import text_diff
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, Workspace
 from studio.preview.saving import Refused
+from studio.prompts.file_kinds import FileKind
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
@@ -30,8 +31,9 @@ from studio.workspaces.exports.plan import chosen_version, readable
 from studio.workspaces.exports.receipts import listed, with_receipts
 from studio.workspaces.exports.undoing import CannotUndo, require_undoable, stored, undo
 from studio.workspaces.exports.writing import Order, confirm
+from studio.workspaces.file_kinds import kind_of_file, prompt_files_of
 from studio.workspaces.models import LABELLED
-from studio.workspaces.state import state_of
+from studio.workspaces.state import prompt_states_of
 
 EXPORTS_PER_PAGE = 50
 
@@ -76,7 +78,8 @@ def export_list(request: HttpRequest) -> HttpResponse:
 @require_safe
 def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
     """What came of one confirmation, workspace by workspace."""
-    exports = with_receipts(listed().filter(batch=batch).order_by("workspace__name", "pk"), timezone.now())
+    of_batch = listed().filter(batch=batch).prefetch_related("scorings__record")
+    exports = with_receipts(of_batch.order_by("workspace__name", "pk"), timezone.now())
     if not exports:
         raise Http404
     there = sum(hasattr(export, "receipt") and export.receipt.reached for export in exports)
@@ -96,7 +99,16 @@ def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
             return redirect("export-detail", batch)
         require_undoable(export, now)
     except CannotUndo as error:
-        raise RequestRefused(409, str(error), _("Look at the file, or export a version instead.")) from error
+        raise RequestRefused(
+            409,
+            str(error),
+            _("Look at the file in its workspace, then import what it holds or export a version again."),
+            title=error.title,
+            ways=(
+                (_("Open the workspace"), export.workspace.get_absolute_url()),
+                (_("Back to the export"), export.get_absolute_url()),
+            ),
+        ) from error
     return _undo_page(request, export)
 
 
@@ -112,13 +124,13 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
     clean = valid_or_refuse(OpenedRowsForm(request.GET)).cleaned_data
     opened = [rows for _slug, rows in (*clean["open"], *clean["rows"])]
     diff = text_diff(readable(stored(export.after)), readable(stored(export.before)), opened=opened)
-    state = state_of(export.workspace, export.holds)
+    states = prompt_states_of([export.workspace], export.holds)
     context = {
         "export": export,
         "diff": diff,
         "batch": uuid4(),
         "panel": {"kind": export.workspace.slug},
-        "reads_instead": state.relative if str(state.path) != export.path else "",
+        "reads_instead": "" if export.path in {str(state.path) for state in states} else states[0].relative,
     }
     if clean["rows"]:
         context["stretches"] = diff.within(clean["rows"][0][1])
@@ -147,7 +159,7 @@ def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any
             % {"label": label_name, "number": version.number},
             _("Go back and look at the plan again."),
         )
-    orders = _orders(clean["target"], clean["overwrite"])
+    orders = _orders(clean["target"], clean["overwrite"], prompt_set.holds)
     if not orders:
         messages.error(request, _("Nothing is chosen: tick what shall be written."))
         return _plan_page(request, prompt_set, query, status=422)
@@ -165,10 +177,19 @@ def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any
     return redirect("export-detail", clean["batch"])
 
 
-def _orders(targets: list[tuple[str, str]], overwrite: list[tuple[str, str]]) -> list[Order]:
+def _orders(targets: list[tuple[str, str]], overwrite: list[tuple[str, str]], holds: str) -> list[Order]:
     seen, knowingly = dict([*targets, *overwrite]), dict(overwrite)
-    workspaces = Workspace.objects.filter(archived=False, slug__in=seen).select_related(*LABELLED)
-    by_slug = {workspace.slug: workspace for workspace in workspaces}
-    if missing := seen.keys() - by_slug.keys():
+    slugs = {key.partition("@")[0] for key in seen}
+    workspaces = Workspace.objects.filter(archived=False, slug__in=slugs).select_related(*LABELLED)
+    files = {
+        workspace.slug + file.mark: (workspace, file)
+        for workspace in workspaces
+        for file in (prompt_files_of(workspace) if FileKind(holds).has_templates else [kind_of_file(holds)])
+    }
+    if missing := seen.keys() - files.keys():
         raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
-    return [Order(by_slug[slug], sha256, slug in knowingly) for slug, sha256 in seen.items()]
+    return [
+        Order(workspace, sha256, key in knowingly, file)
+        for key, sha256 in seen.items()
+        for workspace, file in [files[key]]
+    ]

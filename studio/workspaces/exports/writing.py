@@ -4,9 +4,9 @@ Used by the export page and `manage.py export`, and by undoing, which is an expo
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -21,14 +21,17 @@ from builder.errors import BuilderError, PromptFileConflict, PromptFileError
 from builder.files import writing
 from builder.files.writing import CHANGED, Turn, turn
 from builder.messages import message
-from studio.models import Export, ExportReceipt, PromptVersion, Workspace
+from builder.orchestrators.scoring_settings import ScoringSettings, scoring_settings
+from studio.models import Export, ExportReceipt, ExportScoring, PromptVersion, Workspace
 from studio.preview.saving import Refused, save_as_version
 from studio.prompts.models import NothingChanged, Origin, VersionConflict
 from studio.workspaces.exports.models import Outcome, hash_of
 from studio.workspaces.exports.plan import Target, plan
 from studio.workspaces.exports.reconciling import settle
+from studio.workspaces.file_kinds import WorkspaceFile, kind_of_file
+from studio.workspaces.orchestrators import kept
 from studio.workspaces.roots import FolderRefused, root_of
-from studio.workspaces.state import states_of
+from studio.workspaces.state import PromptFileState, states_of_files
 
 STEPS: tuple[str, ...] = ("kept", "intended", *writing.STEPS, "done", "receipted")
 """The steps of an export, in order; a server may die after each of them. What follows «intended» is done
@@ -63,13 +66,15 @@ class NotExported(BuilderError):
 
 @dataclass(frozen=True)
 class Order:
-    """What a person confirmed for one workspace."""
+    """What a person confirmed for one file of a workspace."""
 
     workspace: Workspace
     seen: str
     """SHA-256 of the file that the page showed; empty where there was none."""
     overwrite: bool = False
     """Knowingly: what stands there and is in no version is kept first."""
+    file: WorkspaceFile | None = None
+    """None for the main file of the version's kind."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +85,8 @@ class Intent:
     root: Path
     objection: BuilderError | None = None
     """Why it is not even tried."""
+    scorings: Mapping[str, ScoringSettings] = field(default_factory=dict)
+    """What runs of the orchestrators that read the file are scored with."""
 
     @property
     def is_change(self) -> bool:
@@ -101,14 +108,16 @@ def confirm(
     A workspace that the batch has already is left alone: the same confirmation came twice. Raises
     ``Refused`` for a version that may not be exported, and the jail's errors; nothing is written then.
     """
-    left = _not_yet(orders, batch)
+    main = kind_of_file(version.prompt_set.holds)
+    wanted = {(order.workspace.pk, (order.file or main).mark): order for order in orders}.values()
+    states = states_of_files((order.workspace, order.file or main) for order in wanted)
+    done = _done(batch)
+    left = [(state, order) for state, order in zip(states, wanted, strict=True) if _place(state) not in done]
     if not left:
         return
-    states = states_of([order.workspace for order in left], version.prompt_set.holds)
     intents = []
-    for target, order in zip(
-        plan(version, states, owner=by, today=timezone.localtime(at).date()), left, strict=True
-    ):
+    targets = plan(version, [state for state, _ in left], owner=by, today=timezone.localtime(at).date())
+    for target, (state, order) in zip(targets, left, strict=True):
         objection, kept_as = _objection(target, order), None
         if objection is None and target.standing == "edited":
             try:
@@ -128,23 +137,32 @@ def confirm(
             by=by,
             at=at,
         )
-        intents.append(Intent(export, target.state.folder or target.workspace.folder, objection))
+        intents.append(Intent(export, state.folder or target.workspace.folder, objection, _scorings(state)))
     on_step("kept")
     try:
         carry_out(intents, on_step)
     except IntegrityError:
         # The same confirmation was sent twice, and the other one was faster.
-        if len(_not_yet(left, batch)) == len(left):
+        if not _done(batch).issuperset(_place(state) for state, _ in left):
             raise
 
 
 # --- before the write --------------------------------------------------------------------
 
 
-def _not_yet(orders: Iterable[Order], batch: UUID) -> list[Order]:
-    there = set(Export.objects.filter(batch=batch).values_list("workspace_id", flat=True))
-    wanted = {order.workspace.pk: order for order in orders}
-    return [order for pk, order in wanted.items() if pk not in there]
+def _place(state: PromptFileState) -> tuple[int, str]:
+    return state.workspace.pk, str(state.path)
+
+
+def _done(batch: UUID) -> set[tuple[int, str]]:
+    """The files that a batch has already: the same confirmation may come twice."""
+    return set(Export.objects.filter(batch=batch).values_list("workspace_id", "path"))
+
+
+def _scorings(state: PromptFileState) -> dict[str, ScoringSettings]:
+    """What runs of each orchestrator that reads the file are scored with now."""
+    release = state.workspace.spoken.name
+    return {one.name: scoring_settings(one, release) for one in state.readers}
 
 
 def _objection(target: Target, order: Order) -> BuilderError | None:
@@ -209,7 +227,7 @@ def carry_out(intents: Iterable[Intent], on_step: OnStep) -> None:
     and can have the turn, knows that nobody is at it any more.
     """
     with ExitStack() as held:
-        turns: dict[int, Turn] = {}
+        turns: dict[str, Turn] = {}
         folders: dict[Path, Turn] = {}
         tried: list[Intent] = []
         # In one order everywhere, so that two exports never wait for each other.
@@ -223,7 +241,7 @@ def carry_out(intents: Iterable[Intent], on_step: OnStep) -> None:
                     else:
                         make = intent.export.before is None
                         mine = held.enter_context(turn(path, root, make=make, start=root_of(root)))
-                    turns[intent.export.workspace_id] = folders[path.parent] = mine
+                    turns[intent.export.path] = folders[path.parent] = mine
                     settle(mine, intent.export.at)
                 except PromptFileError as error:
                     intent = replace(intent, objection=error)
@@ -233,13 +251,15 @@ def carry_out(intents: Iterable[Intent], on_step: OnStep) -> None:
                 _record(intent)
         on_step("intended")
         for intent in tried:
-            if intent.objection is None and intent.export.workspace_id in turns:
-                _write(intent.export, turns[intent.export.workspace_id], on_step)
+            if intent.objection is None and intent.export.path in turns:
+                _write(intent.export, turns[intent.export.path], on_step)
 
 
 def _record(intent: Intent) -> None:
     export = intent.export
     export.save()
+    for name, settings in intent.scorings.items():
+        ExportScoring.objects.create(export=export, orchestrator=name, record=kept(settings, export.at))
     if intent.objection is not None:
         _failed(export, intent.objection)
     elif not intent.is_change:

@@ -47,11 +47,12 @@ class UploadForm(TargetForm):
         return file
 
 
-class HeldFileField(forms.ChoiceField):
-    """Which of a workspace's files is meant; its prompt file where nobody says."""
+class HeldFileField(forms.RegexField):
+    """Which of a workspace's files is meant: a kind, or the mark of another prompt file than the main one."""
 
     def __init__(self) -> None:
-        super().__init__(choices=FileKind, required=False, label=gettext_lazy("File"))
+        kinds = "|".join(FileKind.values)
+        super().__init__(rf"\A(?:{kinds}|@[0-9a-f]{{12}})\Z", required=False, label=gettext_lazy("File"))
 
 
 class ImportViewForm(TargetForm):

@@ -21,7 +21,9 @@ from studio.models import PromptSet, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
 from studio.prompts.texts import SYSTEM_FIELD
-from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file
+from studio.shell.refusal import RequestRefused
+from studio.workspaces.file_kinds import FileReport, kind_of_file, peek_file, prompt_file_marked
+from studio.workspaces.file_kinds import WorkspaceFile as WorkspaceFile
 from studio.workspaces.roots import require_allowed
 
 Encoding = Literal["utf-8", "utf-8-bom", "utf-16"]
@@ -130,14 +132,14 @@ def uploaded_file(name: str, data: bytes, at: datetime, chosen: PromptSet | None
     return IncomingFile(name, data, at, holds=told[0] if told else in_doubt)
 
 
-def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile:
-    """A file of a workspace as it is now: the one that MixSeek reads, or its system prompt's.
+def file_of(workspace: Workspace, held: WorkspaceFile) -> IncomingFile:
+    """A file of a workspace as it is now: one that MixSeek reads, or its system prompt's.
 
     Raises ``NoFile``, ``FolderRefused`` for a folder that is not to be looked into, or ``JailError``.
     """
     folder = require_allowed(workspace)
     try:
-        path, _named = kind_of_file(holds).locate(folder)
+        path, _named = held.locate(workspace, folder)
         file, _obstacle = peek_file(path, folder)
     except (LimitExceeded, PromptFileError) as error:
         why = Finding.of(error)
@@ -146,7 +148,19 @@ def file_of(workspace: Workspace, holds: str = FileKind.PROMPTS) -> IncomingFile
     if file.data is None:
         raise NoFile(_("There is no %(file)s in this workspace yet.") % {"file": name})
     at = datetime.fromtimestamp(file.modified_ns / 1e9, UTC)
-    return IncomingFile(name, file.data, at, workspace, holds)
+    return IncomingFile(name, file.data, at, workspace, held.holds)
+
+
+def other_file(workspace: Workspace, mark: str) -> WorkspaceFile:
+    """A prompt file beside the workspace's main one, by its mark."""
+    file = prompt_file_marked(workspace, mark)
+    if file is None:
+        raise RequestRefused(
+            404,
+            _("This workspace has no such prompt file any more."),
+            _("Its page lists those that its orchestrator files read."),
+        )
+    return file
 
 
 def read_incoming(file: IncomingFile, *, owner: User) -> FileContent:

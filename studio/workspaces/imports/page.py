@@ -6,6 +6,7 @@ from functools import cached_property
 
 from django.utils.translation import gettext as _
 
+from builder.orchestrators.finder import Orchestrator
 from studio.compare.versions import Panel, View, changes_in, written_panel
 from studio.models import PromptSet
 from studio.prompts.findings import Finding
@@ -13,6 +14,7 @@ from studio.prompts.texts import TEXT_NAMES, TextKind
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.imports.importing import Proposal
 from studio.workspaces.imports.incoming import FileContent, IncomingFile
+from studio.workspaces.orchestrators import orchestrators_of
 
 PROBLEMS_SHOWN = 100
 SETS_OFFERED = 500
@@ -43,6 +45,14 @@ class ImportPage:
     @property
     def prompt_set(self) -> PromptSet | None:
         return self.proposal.prompt_set
+
+    @cached_property
+    def readers(self) -> list[Orchestrator]:
+        """The orchestrator files of its workspace whose runs read the file."""
+        if self.file.workspace is None or not self.file.file_kind.has_templates:
+            return []
+        found = orchestrators_of(self.file.workspace)
+        return [one for one in found if one.prompts.name == self.file.name]
 
     @property
     def old(self) -> SideName:

@@ -33,7 +33,14 @@ from studio.workspaces.imports.importing import (
     import_into_editor,
     propose,
 )
-from studio.workspaces.imports.incoming import IncomingFile, NoFile, file_of, uploaded_file
+from studio.workspaces.imports.incoming import (
+    IncomingFile,
+    NoFile,
+    WorkspaceFile,
+    file_of,
+    other_file,
+    uploaded_file,
+)
 from studio.workspaces.imports.page import SETS_OFFERED, ImportPage
 from studio.workspaces.models import LABELLED
 
@@ -75,10 +82,10 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
-    held = kind_of_file(view["file"] or (_chosen(view["set"]).holds if view["set"] else FileKind.PROMPTS))
+    held = _held(workspace, view["file"] or (_chosen(view["set"]).holds if view["set"] else ""))
     label = held.label_of(workspace)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
     except NoFile as problem:
         messages.error(request, str(problem))
         return redirect(workspace)
@@ -93,10 +100,10 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()
     clean = valid_or_refuse(AdoptForm(request.POST)).cleaned_data
-    held = kind_of_file(clean["file"] or FileKind.PROMPTS)
+    held = _held(workspace, clean["file"])
     label = held.label_of(workspace)
     followed = label.prompt_set if label else None
-    which = held.holds if FileKind(held.holds).is_system else ""
+    which = held.holds if FileKind(held.holds).is_system else held.mark
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
         messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
@@ -105,7 +112,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     if prompt_set.holds != held.holds:
         return redirect(look)
     try:
-        file = file_of(workspace, held.holds)
+        file = file_of(workspace, held)
         message = _("Adopt what was edited in %(workspace)s") % {"workspace": workspace.name}
         version = adopt(
             file, prompt_set, seen=clean["sha256"], message=message, by=person_of(request), at=now
@@ -249,6 +256,13 @@ def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> H
 def _workspace(slug: str) -> Workspace:
     workspace: Workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     return workspace
+
+
+def _held(workspace: Workspace, reference: str) -> WorkspaceFile:
+    """A file of the workspace by its kind or its mark; the main prompt file where nobody says."""
+    if reference.startswith("@"):
+        return other_file(workspace, reference)
+    return kind_of_file(reference or FileKind.PROMPTS)
 
 
 def _chosen(slug: str) -> PromptSet:

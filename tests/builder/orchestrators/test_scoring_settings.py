@@ -98,6 +98,16 @@ def test_metrics_that_ask_no_model_do_not_use_the_evaluator_template(workspace: 
     assert settings(workspace, "configs/own.toml").uses_evaluator_template
 
 
+def test_odd_texts_can_be_stored_and_long_ones_still_differ(workspace: Path) -> None:
+    file = workspace / "configs/judgment/news.toml"
+    found = []
+    for end in ("a", "b"):
+        file.write_text('model = "a\\u0000b"\nsystem_instruction = "' + "x" * 30_000 + f'{end}"\n')
+        found.append(settings(workspace).judgment)
+    assert found[0][0] == 'model = "a\N{SYMBOL FOR NULL}b"'
+    assert found[0] != found[1] and len("".join(found[0])) < 21_000
+
+
 def test_models_that_move_are_named(workspace: Path) -> None:
     assert settings(workspace).moving_models == []
     (workspace / "configs/agents/beta.toml").write_text(team("beta", "google-gla:gemini-flash-lite-latest"))

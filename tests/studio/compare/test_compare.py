@@ -11,9 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+import studio.compare.page
 import studio.compare.rendered
 from builder.jail import JailPool, Limits
-from studio.models import Draft, PromptSet, SampleContext
+from studio.models import Draft, Label, PromptSet, SampleContext
 from studio.prompts.texts import Templates
 from tests.hanging import HANGS
 from tests.studio.clock import NOW
@@ -90,7 +91,32 @@ def test_each_template_has_its_counts(prompt_set: PromptSet, signed_in: Client) 
 def test_both_sides_are_named(prompt_set: PromptSet, signed_in: Client) -> None:
     page = get(signed_in, "1...3")
     assert "<title>Set: v1 → v3" in page
-    assert "v1 first yuki" in text(page) and "v3 after 2 yuki" in text(page)
+    assert "v1 yuki" in text(page) and "v3 yuki" in text(page)
+
+
+def test_the_picker_offers_versions_with_messages_and_labels_and_the_draft(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    def offered() -> list[str]:
+        picker = get(signed_in, "1...3").partition('name="new"')[2].partition("</select>")[0]
+        return re.findall(r"<option[^>]*>\s*(.*?)\s*</option>", picker)
+
+    first = prompt_set.versions.get(number=1)
+    for name in ("staging", "production"):
+        Label.objects.move(name, first, by=person, at=NOW)
+    versions = ["v3 · after 2", "v2 · after 1", "v1 (production, staging) · first"]
+    assert offered() == versions
+    Draft.objects.keep(prompt_set, person, sent("other\n", base=3), at=NOW)
+    assert offered() == ["Draft", *versions]
+
+
+def test_of_many_versions_the_newest_the_labelled_and_the_shown_are_offered(
+    prompt_set: PromptSet, person: User, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio.compare.page, "VERSIONS_OFFERED", 1)
+    assert re.findall(r'<option value="(\d)"', get(signed_in, "3...3")) == ["3", "3"]
+    Label.objects.move("staging", prompt_set.versions.get(number=1), by=person, at=NOW)
+    assert re.findall(r'<option value="(\d)"', get(signed_in, "3...2")) == ["3", "2", "1"] * 2
 
 
 def test_sides_can_be_swapped(prompt_set: PromptSet, signed_in: Client) -> None:
@@ -198,6 +224,15 @@ def test_the_form_leads_to_the_address_of_another_pair(prompt_set: PromptSet, si
     assert signed_in.get(COMPARE + "1...2", {"new": "draft"})["Location"] == COMPARE + "1...draft"
 
 
+def test_a_version_that_is_not_there_keeps_the_page_with_a_message(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    answer = signed_in.get(COMPARE + "1...2", {"new": "9", "w": "on"}, follow=True)
+    assert answer.redirect_chain == [(f"{COMPARE}1...2?w=on", 302)]
+    page = answer.content.decode()
+    assert "This set has no v9. Its versions are v1 to v3." in text(page) and len(rows(page)) == 4
+
+
 def test_the_pick_of_the_history_arrives_here(prompt_set: PromptSet, signed_in: Client) -> None:
     answer = signed_in.get(COMPARE, {"old": "3", "new": "1"})
     assert answer["Location"] == COMPARE + "1...3"
@@ -210,7 +245,8 @@ def test_a_slash_at_the_end_does_no_harm(prompt_set: PromptSet, signed_in: Clien
 
 def test_an_unknown_version_is_named(prompt_set: PromptSet, signed_in: Client) -> None:
     page = get(signed_in, "1...9", status=404)
-    assert "This set has no v9." in page and "v1 to v3" in page
+    assert "This set has no v9. Its versions are v1 to v3." in text(page)
+    assert '<option value="1" selected>' in page and 'name="new"' in page
     made = PromptSet.objects.create(slug="new", name="New", created_at=NOW, changed_at=NOW)
     assert "no versions yet" in signed_in.get(f"/prompts/{made.slug}/compare/1...1").content.decode()
     assert signed_in.get("/prompts/nothing/compare/1...2").status_code == 404
@@ -303,9 +339,7 @@ def test_in_place_of_a_draft_that_was_saved_stands_the_newest_version(
 ) -> None:
     answer = signed_in.get(COMPARE + asked, {"rendered": "on"}, follow=True)
     assert answer.redirect_chain == [(f"{COMPARE}{shown}?rendered=on", 302)]
-    assert (
-        "no unsaved draft of this set; v3, the newest version, stands in its place" in answer.content.decode()
-    )
+    assert "no unsaved draft of this set. Shown instead: v3, the newest version." in answer.content.decode()
 
 
 def test_a_set_without_versions_has_nothing_to_compare_with_a_draft(signed_in: Client) -> None:
@@ -333,6 +367,42 @@ def test_only_the_round_that_changes_is_named(prompt_set: PromptSet, signed_in: 
     assert "Only round 3 changes." in page
     assert overview(page) == ["= same", "= same", "≠ +1 −1"]
     assert '/1...3?rendered=on&amp;context=third&amp;round=2#team"' in page
+
+
+def test_without_a_round_it_opens_at_the_first_that_changes(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    save(prompt_set, person, replace(TEXTS, team_user_prompt=LATE.replace("> 2", "== 2")))
+    page = get(signed_in, "1...4", rendered="on")
+    assert "Third, round 2" in page
+    assert rows(page)[-1] == ("changed", f"{MINUS}Round 2", f"{PLUS}Round 2<ins>, the last</ins>")
+    # Whatever else the page leads to is of the same round.
+    assert 'compare/1...4.diff?rendered=on&amp;round=2"' in page
+    assert "context=third&amp;round=2&amp;changed=on" in page
+    assert "+Round 2, the last" in signed_in.get(COMPARE + "1...4.diff", {"rendered": "on"}).content.decode()
+    assert "Third, round 3" in get(signed_in, "1...4", rendered="on", round="3")
+
+
+def test_rows_unfold_at_the_round_that_is_shown(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    loop = "{% for n in range(30) %}line {{ n }} of {{ round_number }}\n{% endfor %}"
+    save(prompt_set, person, replace(TEXTS, team_user_prompt=loop))
+    late = "{% if round_number > 1 %}end{% endif %}"
+    save(prompt_set, person, replace(TEXTS, team_user_prompt=loop + late))
+    page = get(signed_in, "4...5", rendered="on")
+    found = re.search(r'hx-get="([^"]*rows=[^"]*)"', page)
+    assert found and "line 29 of 2" in page
+    assert "line 3 of 2<" in signed_in.get(html.unescape(found[1])).content.decode()
+
+
+def test_a_long_prompt_of_the_first_changed_round_is_compared_whole(
+    prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(studio.compare.rendered, "MOST_COUNTED", 1)
+    page = get(signed_in, "1...2", rendered="on")
+    assert "Third, round 1" in page and overview(page)[0] == "≠ changed"
+    assert rows(page)[-1] == ("added", "", f"{PLUS}one more")
 
 
 def test_a_changed_template_with_the_same_prompt_says_so(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -1,11 +1,17 @@
 """The demo: a story that holds together, loaded once however often it is asked for."""
 
+import json
+import shutil
 import tomllib
+from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
+import duckdb
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
+from django.utils import timezone
 
 from builder.files.reading import sha256
 from builder.leaderboard import AggregationStore
@@ -17,10 +23,12 @@ from builder.template.render import render
 from studio.contexts.samples import SAMPLES
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.operations.demo import load_demo
+from studio.operations.demo.workspaces import WORKSPACES
+from studio.operations.watching import Watch
 from studio.prompts.texts import Templates
 from studio.runs.reading import by_latest_write
 from studio.workspaces.state import states_of
-from tests.studio.clock import NOW
+from tests.studio.clock import NOW, stop_clock
 
 
 def counts() -> list[int]:
@@ -115,6 +123,34 @@ def test_every_version_is_free_of_errors_and_renders_in_every_sample(demo: Path)
                 context = evaluated if kind == "evaluator" else told
                 values = variables(kind, context, told.ranking, NOW, MIXSEEK, text)
                 assert told.user_prompt in render(kind, text, values, MIXSEEK)
+
+
+def test_every_score_is_one_that_an_evaluator_gives(demo: Path) -> None:
+    for workspace in WORKSPACES:
+        with duckdb.connect(str(demo / "demo" / workspace.slug / "mixseek.db"), read_only=True) as database:
+            details = database.execute("SELECT score, score_details FROM leader_board").fetchall()
+        scores = [score for score, _ in details]
+        scores += [metric["score"] for _, told in details for metric in json.loads(told)["metrics"]]
+        assert min(scores) >= 0 and max(scores) <= 100
+
+
+def test_its_run_goes_on_for_a_day_and_then_counts_as_stopped(
+    demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settings, "STUDIO_DATA", tmp_path)
+    shutil.copytree(demo / "demo", tmp_path / "demo")
+    Workspace.objects.update(archived=True)  # the watch has nothing else to do
+    states = []
+    with AggregationStore(tmp_path / "demo" / "research", cache_folder=tmp_path / "copies") as store:
+        (run,) = store.executions(state="running")
+        for hours in (0.4, 23, 25):
+            now = timezone.now() + timedelta(hours=hours)
+            with monkeypatch.context() as patch:
+                stop_clock(patch, now)
+                Watch().look()
+            execution = store.execution(run.execution_id, now=now)
+            states.append(execution and execution.state)
+    assert states == ["running", "running", "unknown"]
 
 
 @pytest.mark.slow

@@ -1,8 +1,10 @@
 """`manage.py studio` as a person starts it: a process, a port, a link, and every way for it to end."""
 
+import html
 import json
 import os
 import re
+import shlex
 import signal
 import socket
 import subprocess
@@ -101,6 +103,26 @@ def test_killed_studio_takes_its_workers_along_and_starts_again(studio: Studio, 
         assert again.base == studio.base
     finally:
         again.end(signal.SIGINT)
+
+
+def test_the_command_on_a_receipt_works_in_another_terminal(data: Path) -> None:
+    studio = Studio(data, "--port", "0")
+    try:
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+
+        def page(address: str) -> str:
+            with browser.open(studio.base + address, timeout=20) as answer:
+                return str(answer.read().decode())
+
+        page(studio.link.removeprefix(studio.base))
+        receipt = re.search(r'class="row-link" href="(/exports/[^"]+)"', page("/exports/?workspace=briefing"))
+        assert receipt
+        command = re.search(r"<code>python3 manage.py (export [^<]+)</code>", page(receipt[1]))
+        assert command
+        done = manage(*shlex.split(html.unescape(command[1])), "--dry-run")
+        assert (done.returncode, done.stderr) == (0, "")
+    finally:
+        studio.end(signal.SIGINT)
 
 
 def test_link_command_prints_a_fresh_link_to_the_running_studio(running: Studio) -> None:

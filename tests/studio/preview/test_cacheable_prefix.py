@@ -248,7 +248,9 @@ def test_a_versions_page_and_a_comparison_ask_for_what_changed(
     page = signed_in.get("/prompts/set/versions/1/").content.decode()
     assert 'hx-get="/prompts/set/prefixes/?new=1"' in page
     page = signed_in.get("/prompts/set/compare/1...2?rendered=on&context=third&round=2").content.decode()
-    assert 'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2"' in page
+    assert (
+        'hx-get="/prompts/set/prefixes/?new=2&amp;old=1&amp;context=third&amp;round=2&amp;changed=on"' in page
+    )
 
 
 def test_both_beginnings_of_both_versions_and_the_difference(
@@ -260,6 +262,16 @@ def test_both_beginnings_of_both_versions_and_the_difference(
     assert cells(signed_in, "new=1&context=third&round=2")[0].startswith("29 bytes ")
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2").content.decode()
     assert "<h1>" in page and "as in v1" in page
+
+
+def test_of_a_comparison_only_what_changed_is_told_and_folded(
+    signed_in: Client, two_versions: PromptSet, person: User
+) -> None:
+    page = signed_in.get("/prompts/set/prefixes/?old=1&new=2&changed=on", headers=HTMX).content.decode()
+    assert "<details" in page and re.findall(r'data-kind="(\w+)"', page) == ["team"]
+    longer = Templates(CLOCK + "End.\n", TEXTS.evaluator_user_prompt, TEXTS.judgment_user_prompt)
+    two_versions.save_version(longer, base=2, message="end", author=person, at=NOW)
+    assert signed_in.get("/prompts/set/prefixes/?old=2&new=3&changed=on", headers=HTMX).content == b""
 
 
 def test_a_draft_without_a_prompt_has_no_beginning(signed_in: Client, two_versions: PromptSet) -> None:

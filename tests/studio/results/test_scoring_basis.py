@@ -1,7 +1,10 @@
 """Scores compare where evaluator, judgment and metrics are equal; else it is said what changed, and where."""
 
+from dataclasses import replace
+
 import pytest
 
+from builder.orchestrators.scoring_settings import ScoringSettings
 from studio.results.scoring_basis import Judges, ScoringBasis, basis_change_between
 
 A, B = Judges.of("evaluator", "judgment"), Judges.of("strict evaluator", "judgment")
@@ -57,3 +60,31 @@ def test_all_that_changed_is_said() -> None:
         "v2 changed the evaluator template. v2 changed the judgment template."
         " The runs of v2 were scored by y, those of v1 by x."
     )
+
+
+def test_another_release_is_another_basis_where_the_prompts_tell_it() -> None:
+    def of(*formats: str) -> ScoringBasis:
+        return ScoringBasis(A, ("x",), formats=formats)
+
+    assert why(of("mixseek-0.1.0a15"), of("mixseek-0.1.0a19")) == (
+        "The prompts of v3 were made by mixseek-0.1.0a19, those of v1 by mixseek-0.1.0a15."
+    )
+    assert of("mixseek-0.1.0a19").compares_with(of("mixseek-0.1.0a18", "mixseek-0.1.0a19"))
+    assert of().compares_with(of("mixseek-0.1.0a19"))
+
+
+def test_settings_count_where_both_are_recorded() -> None:
+    flash = ScoringSettings(('default_model = "a:flash"', "Coverage.weight = 1.0"), (), (), ())
+    pro = replace(flash, evaluator=('default_model = "a:pro"', "Coverage.weight = 1.0"))
+    old, new = ScoringBasis(A, ("x",), flash), ScoringBasis(A, ("x",), pro)
+    assert new.differs_in(old) == ("evaluator_settings",)
+    assert [line.sign + line.text for line in new.changed_lines(old)] == [
+        '−default_model = "a:flash"',
+        '+default_model = "a:pro"',
+    ]
+    assert new.compares_with(ScoringBasis(A, ("x",)))
+    assert ScoringBasis(A, ("x",), replace(flash, judgment=("temperature = 1.0",))).differs_in(old) == (
+        "judgment_settings",
+    )
+    custom = replace(flash, uses_evaluator_template=False)
+    assert ScoringBasis(B, ("x",), custom).compares_with(ScoringBasis(A, ("x",), custom))

@@ -17,7 +17,7 @@ from studio.models import Label, PromptSet, PromptVersion, RoundResult, RunResul
 from studio.prompts.texts import Templates
 from studio.results.models import Basis, Found
 from studio.results.round_scores import by_round
-from studio.results.scoring_basis import judged_apart, judges_unknown
+from studio.results.scoring_basis import cautions_of
 from studio.results.version_scores import (
     VersionScore,
     not_counted,
@@ -192,7 +192,7 @@ def test_runs_with_other_metrics_are_measured_apart(prompt_set: PromptSet, works
     play(workspace, prompt_set, 1, LOW)
     play(workspace, prompt_set, 1, (10.0, 11.0), metrics=("Depth",))
     score = of(prompt_set, 1)
-    assert score.estimate == estimate(LOW) and score.with_other_metrics == 2
+    assert score.estimate == estimate(LOW) and score.otherwise_measured == 2
     play(workspace, prompt_set, 2, HIGH, metrics=("Depth", "Tone"))
     change = of(prompt_set, 2).change
     assert change and change.basis_change
@@ -249,16 +249,18 @@ def test_two_runs_that_other_judges_scored_are_compared_with_a_caution(
 ) -> None:
     runs = [ran(workspace, prompt_set.versions.get(number=number)) for number in (1, 2, 3)]
     ids = [run.execution_id for run in runs]
-    assert judged_apart(workspace, ids[0], ids[1]) == []
-    assert judged_apart(workspace, ids[1], ids[2]) == [
+    unrecorded = "Evaluator, judgment and team settings were not recorded for both runs."
+    assert [caution.text for caution in cautions_of(workspace, ids[0], ids[1])] == [unrecorded]
+    apart, other = cautions_of(workspace, ids[1], ids[2])
+    assert apart.apart and apart.text == (
         "They had different evaluator templates, so their scores are not the same ruler (inferred):"
         " v2 in the first, v3 in the second."
-    ]
-    assert judged_apart(workspace, ids[0], "nobody knows") == []
-    assert judges_unknown(workspace, ids[0], ids[1]) == []
+    )
+    assert other.text == unrecorded and not other.apart
+    assert cautions_of(workspace, ids[0], "nobody knows") == []
     edited = ran(workspace, prompt_set.versions.get(number=1), found=Found.EDITED)
-    (told,) = judges_unknown(workspace, ids[0], edited.execution_id)
-    assert told.startswith("It is not known of both which evaluator and judgment templates they had")
+    told, _ = cautions_of(workspace, ids[0], edited.execution_id)
+    assert told.text.startswith("It is not known of both which evaluator and judgment templates they had")
 
 
 # --- pages -------------------------------------------------------------------------------

@@ -142,6 +142,39 @@ def test_progress_is_shown_while_it_runs(demo: Path, signed_in: Client) -> None:
     assert "Right now" in page and "of 5" in page and "<progress" in page and "Last sign of life" in page
 
 
+def test_a_run_with_very_many_teams_is_shown_in_pages(signed_in: Client, tmp_path: Path) -> None:
+    with SimulatedDatabase(tmp_path / "mixseek.db"):
+        pass
+    with duckdb.connect(str(tmp_path / "mixseek.db")) as connection:
+        connection.execute(
+            "INSERT INTO leader_board (execution_id, team_id, team_name, round_number, submission_content,"
+            " score, score_details, created_at, updated_at)"
+            " SELECT 'many', 'team-' || team, 'Team ' || team, round, 'x', 100 - team / 100.0 - 1 / round,"
+            " '{}', TIMESTAMP '2026-01-01', TIMESTAMP '2026-01-01'"
+            " FROM range(1000) t(team), range(1, 31) r(round)"
+        )
+    (tmp_path / "logs").mkdir()
+    for team in range(1000):
+        report = {"execution_id": "many", "team_id": f"team-{team}", "status": "running"}
+        report["updated_at"] = timezone.now().isoformat()
+        if team == 900:
+            report["error_message"] = "gave up"
+        (tmp_path / "logs" / f"many.team-{team}.progress.json").write_text(json.dumps(report))
+    Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
+    url = "/workspaces/mine/runs/many/"
+    first = text(signed_in, url)
+    assert len(first) < 700_000
+    assert places(first) == [f"Team {team}" for team in range(50)]
+    assert "Teams 1–50 of 1000, as in the ranking above." in first and "100 of 1000 teams" in first
+    assert "gave up" in first, "what went wrong comes first"
+    last = text(signed_in, f"{url}?page=20&order=contract")
+    assert places(last) == [f"Team {team}" for team in range(950, 1000)]
+    assert 'href="?page=19&amp;order=contract"' in last
+    for table, rows in (("ranking", 1000), ("scores", 30_000), ("progress", 1000)):
+        answer = signed_in.get(f"{url}?format=json&table={table}")
+        assert len(json.loads(b"".join(answer.streaming_content))) == rows  # type: ignore[attr-defined]
+
+
 @pytest.mark.parametrize("table", ["ranking", "scores", "progress", "rounds", "metrics"])
 def test_every_table_is_a_file(demo: Path, signed_in: Client, table: str) -> None:
     url = run_of("research", "running")

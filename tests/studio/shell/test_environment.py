@@ -32,18 +32,14 @@ def test_the_largest_database_is_a_number_of_megabytes() -> None:
             read(STUDIO_LARGEST_DATABASE=odd)
 
 
-def test_mixseeks_own_variables_are_noted_and_never_refused() -> None:
-    environment = read(
-        MIXSEEK_WORKSPACE="../odd",
-        MIXSEEK_PROMPT_BUILDER__TEAM_USER_PROMPT="x",
-        MIXSEEK_JUDGMENT_USER_PROMPT="",
-        MIXSEEK_LOG_LEVEL="x",
-    )
-    assert environment.mixseek_workspace == "../odd"
-    assert sorted(environment.mixseek_variables) == [
-        "MIXSEEK_JUDGMENT_USER_PROMPT",
-        "MIXSEEK_PROMPT_BUILDER__TEAM_USER_PROMPT",
-    ]
+def test_a_command_names_the_data_folder_where_it_is_not_the_usual_one(tmp_path: Path) -> None:
+    assert read().command("export", "a b@1") == "python3 manage.py export 'a b@1'"
+    elsewhere = read(STUDIO_DATA=str(tmp_path / "my data"))
+    assert elsewhere.command("drift") == f"python3 manage.py drift --data '{tmp_path / 'my data'}'"
+
+
+def test_mixseeks_own_folder_is_noted_and_never_refused() -> None:
+    assert read(MIXSEEK_WORKSPACE="../odd", MIXSEEK_LOG_LEVEL="x").mixseek_workspace == "../odd"
 
 
 def test_database_url_is_taken_apart_and_unquoted() -> None:

@@ -39,7 +39,7 @@ def test_a_problem_without_advice_gets_the_usual_one(
 ) -> None:
     fail_with(monkeypatch, RequestRefused(409, "Version 4 was saved in between."))
     page = failing.get("/shortcuts/").content.decode()
-    assert "Somebody was faster" in page and "Your text is safe." in page
+    assert "Changed meanwhile" in page and "Your text is safe." in page
 
 
 def test_an_htmx_request_gets_the_problem_as_a_part(failing: Client, monkeypatch: pytest.MonkeyPatch) -> None:

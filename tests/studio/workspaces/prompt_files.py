@@ -29,7 +29,7 @@ def note_export(
         batch=uuid4(),
         workspace=workspace,
         version=version,
-        path="-",
+        path=str(workspace.folder / "configs/prompt_builder.toml"),
         after=data,
         hash_after=sha256(data),
         by=person,

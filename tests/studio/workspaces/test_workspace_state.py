@@ -111,7 +111,12 @@ def test_what_an_undo_brought_back_is_not_called_an_edit_since(
 ) -> None:
     data = write(workspace, templates("mine"))
     undo = Export.objects.create(
-        batch=uuid4(), workspace=workspace, path="-", hash_after=sha256(data), by=person, at=NOW
+        batch=uuid4(),
+        workspace=workspace,
+        path=str(workspace.folder / "configs/prompt_builder.toml"),
+        hash_after=sha256(data),
+        by=person,
+        at=NOW,
     )
     ExportReceipt.objects.create(export=undo, outcome="written", at=NOW)
     state = read(workspace)
@@ -314,16 +319,31 @@ def test_a_folder_that_may_not_be_written_is_said(
     )
 
 
-def test_variables_that_win_over_the_file_are_named(workspace: Workspace, settings: Any) -> None:
+def test_variables_that_win_over_the_file_are_named(workspace: Workspace) -> None:
     write(workspace, templates("two"))
     name = "MIXSEEK_PROMPT_BUILDER__TEAM_USER_PROMPT"
-    settings.STUDIO_MIXSEEK_VARIABLES = (name, "MIXSEEK_TEAM_USER_PROMPT")
     (workspace.folder / ".env").write_text(f"API_KEY=secret\nexport {name}='x'\n# {name}=y\n")
     found = read(workspace).health
-    assert [(each.file, each.line) for each in found] == [(f"${name}", None), (".env", 2)]
+    assert [(each.file, each.line) for each in found] == [(".env", 2)]
     assert not any("secret" in each.text for each in found)
-    Workspace.objects.update(dialect="contract")
-    assert [each.file for each in read(workspace).health] == ["$MIXSEEK_TEAM_USER_PROMPT"]
+
+
+def test_the_settings_say_what_runs_are_started_with_and_the_studio_does_not_use_its_own(
+    workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "MIXSEEK_PROMPT_BUILDER__TEAM_USER_PROMPT"
+    write(workspace, templates("two"))
+    write(workspace, b"[orchestrator]\n", "orchestrator.toml")
+    monkeypatch.setenv(name, "the studio's own")
+    (workspace.folder / ".env").write_text(f"{name}=x\n")
+    monkeypatch.chdir(workspace.folder)
+    workspace.working_directory = "/somewhere"
+    assert state_of(workspace).health == ()
+    workspace.run_variables = {name: "y"}
+    assert [each.file for each in state_of(workspace).health] == [f"${name}"]
+    workspace.run_variables = {}
+    workspace.working_directory = workspace.path
+    assert [each.file for each in state_of(workspace).health] == [f"{workspace.path}/.env"]
 
 
 # --- its price ---------------------------------------------------------------------------

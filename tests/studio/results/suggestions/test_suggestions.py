@@ -228,6 +228,8 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
     ]
     idle = re.findall(r'<th scope="row" data-title="Variable"><code>(\w+)</code>', page)
     assert idle[:3] == ["submission_history", "team_position_message", "current_datetime"]
+    japanese = signed_in.get(PAGE, headers={"Accept-Language": "ja"}).content.decode()
+    assert "変数の内容" in japanese and "セットの内容" not in japanese
     assert 'data-copy="{{ team_position_message }}"' in page
     assert "No run with a version of this set is known yet" in page
 

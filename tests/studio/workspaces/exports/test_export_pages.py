@@ -166,7 +166,7 @@ def test_confirmed_the_file_is_written_and_the_receipt_says_so(
     assert content(mine) == file_of(templates("two"))
     assert (made.by, made.label_name, made.version.number) == (person, "production", 2)
     receipt = page_of(signed_in, answer["Location"])
-    assert "The file holds this version now." in receipt
+    assert "This version was written to the file." in receipt
     assert f"manage.py export research@production --workspace {mine.path}" in receipt
     assert signed_in.post(PLAN, sent)["Location"] == answer["Location"], "sent twice"
     assert Export.objects.count() == 1
@@ -182,7 +182,7 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     assert (
         "has changed since it was read; nothing was written" in receipts and "The file was made." in receipts
     )
-    assert "1 of 2 workspaces hold it now." in receipts
+    assert "Exported to 1 of 2 workspaces." in receipts
     assert "label=production&amp;workspace=mine" in receipts
     assert content(mine) == file_of(templates("three")) and b"two\n" in content(other)
 
@@ -292,9 +292,18 @@ def test_an_undo_says_that_mixseek_reads_another_file_by_now(
 def test_an_undo_after_a_change_is_refused_with_a_sentence(
     signed_in: Client, exported: Export, mine: Workspace
 ) -> None:
-    prompt_file(mine.folder).write_bytes(b"edited")
     address = reverse("export-undo", args=[exported.pk])
-    assert "has changed since this export" in page_of(signed_in, address, 409)
+    lists = (exported.get_absolute_url(), "/exports/", "/workspaces/mine/")
+    assert all(address in page_of(signed_in, page) for page in lists)
+    prompt_file(mine.folder).write_bytes(b"edited")
+    for page in lists:
+        assert address not in page_of(signed_in, page)
+        assert "File changed since this export" in page_of(signed_in, page)
+    # A page that was open already still leads there; the answer leads on to the file and to the export.
+    refused = page_of(signed_in, address, 409)
+    assert "File changed since this export" in refused and "would lose what was changed" in refused
+    assert f'class="button primary" href="{mine.get_absolute_url()}"' in refused
+    assert f'class="button" href="{exported.get_absolute_url()}"' in refused
     assert signed_in.post(address, {"batch": str(uuid4())}).status_code == 409
     assert content(mine) == b"edited"
     assert signed_in.post(address, {"batch": "x"}).status_code == 400

@@ -556,7 +556,7 @@ def test_an_undo_is_refused_once_the_file_changed(
     export(version(research, 3), order(workspace), by=person)
     made = Export.objects.get()
     prompt_file(workspace.folder).write_bytes(b"edited")
-    with pytest.raises(CannotUndo, match="has changed since"):
+    with pytest.raises(CannotUndo, match="would lose what was changed"):
         undo(made, batch=uuid4(), by=person, at=NOW)
     prompt_file(workspace.folder).unlink()
     with pytest.raises(CannotUndo, match="no longer there"):

@@ -1,0 +1,66 @@
+"""Kept settings: what a run was scored with, and which of its teams did not finish. Used by attribution.
+
+MixSeek reads its files once, when a run starts, and stores nothing of them: they are kept when the studio
+first sees the run, under way or just over. Of older runs it is not known.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cached_property
+
+from builder.leaderboard import AggregationStore, Execution
+from builder.orchestrators.finder import Orchestrator
+from studio.models import RunResult, Workspace
+from studio.prompts.texts import unix_line_ends
+from studio.results.origins import is_id
+from studio.workspaces.orchestrators import kept, orchestrators_of, scoring_of_run
+
+JUST_NOW = timedelta(minutes=5)
+"""A run that ended since then was seen to end: the files are still those that it was scored with."""
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """For the runs of one workspace."""
+
+    workspace: Workspace
+    store: AggregationStore
+    now: datetime
+
+    def recognise(
+        self, result: RunResult, execution: Execution, teams: Collection[str], templates: Collection[str]
+    ) -> None:
+        """Note on a new result what is known; ``templates``: the team templates that gave its prompts."""
+        self._note_partial_teams(result)
+        before = RunResult.objects.filter(
+            workspace=self.workspace, execution_id=result.execution_id, scoring__isnull=False
+        ).first()
+        if before is not None:
+            result.scoring_id, result.orchestrator = before.scoring_id, before.orchestrator
+        elif self._is_seen(execution):
+            prompts = [
+                one.prompts.path
+                for one in self._orchestrators
+                if unix_line_ends(one.templates.get("team_user_prompt", "")) in templates
+            ]
+            if found := scoring_of_run(self._orchestrators, teams, prompts):
+                result.orchestrator, settings = found
+                result.scoring = kept(settings, self.now)
+
+    def _is_seen(self, execution: Execution) -> bool:
+        if execution.state == "running":
+            return True
+        return execution.last_at is not None and abs(self.now - execution.last_at) <= JUST_NOW
+
+    @cached_property
+    def _orchestrators(self) -> list[Orchestrator]:
+        return orchestrators_of(self.workspace)
+
+    def _note_partial_teams(self, result: RunResult) -> None:
+        places = self.store.standings(result.execution_id)
+        partial = {place.team_id for place in places if place.is_partial}
+        if partial:
+            result.partial_teams = sorted(filter(is_id, partial))
+            others = [place.best_score for place in places if place.team_id not in partial]
+            result.whole_score = max(others, default=None)

@@ -1,0 +1,61 @@
+"""The state of a workspace's file in words. Used by ``PromptFileState``."""
+
+from typing import TYPE_CHECKING, Literal
+
+from django.utils.translation import gettext as _
+
+from studio.models import PromptVersion
+
+if TYPE_CHECKING:
+    from studio.workspaces.state import PromptFileState
+
+Kind = Literal["in_sync", "behind", "edited", "unknown", "missing", "broken", "unchecked"]
+
+
+def title_of(state: "PromptFileState") -> str:
+    """The state in one or two words."""
+    if state.is_elsewhere:
+        return _("Another set")
+    if state.is_ahead:
+        return _("Ahead")
+    titles: dict[Kind, str] = {
+        "in_sync": _("In sync"),
+        "behind": _("Behind"),
+        "edited": _("Edited by hand"),
+        "unknown": _("Unknown"),
+        "missing": _("Missing"),
+        "broken": _("Broken"),
+        "unchecked": _("Not checked"),
+    }
+    return titles[state.kind]
+
+
+def summary_of(state: "PromptFileState") -> str:
+    """The state in one sentence."""
+    if state.version is not None:
+        return _held_version(state, state.version)
+    if state.kind == "edited" and state.last_export and state.last_export.hash_after == state.sha256:
+        return _("The file is as the last undo left it: no version has this text.")
+    sentences: dict[Kind, str] = {
+        "edited": _("Somebody has edited the file since the last export: no version has this text."),
+        "unknown": _("No version has this text, and the studio has never written here."),
+        "missing": str(state.file.is_missing),
+        "broken": str(state.file.is_unusable),
+        "unchecked": _("The studio has not read the file."),
+    }
+    return sentences.get(state.kind, "")
+
+
+def _held_version(state: "PromptFileState", version: PromptVersion) -> str:
+    label, names = state.label, {"set": version.prompt_set.name, "number": version.number}
+    if label is None:
+        return _("The file holds v%(number)d of «%(set)s».") % names
+    names |= {"label": label.name, "wanted": label.version.number, "followed": label.prompt_set.name}
+    if state.kind == "in_sync":
+        return _("The file holds v%(number)d of «%(set)s», where %(label)s points.") % names
+    if version.prompt_set_id == label.version.prompt_set_id:
+        return _("The file holds v%(number)d; %(label)s points at v%(wanted)d.") % names
+    return (
+        _("The file holds v%(number)d of «%(set)s»; %(label)s of «%(followed)s» points at v%(wanted)d.")
+        % names
+    )
