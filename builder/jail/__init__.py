@@ -4,6 +4,7 @@ from builder.diff.three_way import Choice, Region, ThreeWay
 from builder.files.file_check import MISSING_FIELD
 from builder.files.prompt_file import NamedFile, PromptFile
 from builder.jail.answers import BranchTrial, Examination, Match
+from builder.jail.landlock import supported as landlock_supported
 from builder.jail.limits import LIMIT_NAMES, LimitName, Limits
 from builder.jail.pool import JailPool
 from builder.jail.seccomp import supported as seccomp_supported
@@ -27,5 +28,6 @@ __all__ = [
     "Region",
     "Stats",
     "ThreeWay",
+    "landlock_supported",
     "seccomp_supported",
 ]

@@ -67,22 +67,32 @@ class Maker:
         self._key = _hash(os.path.realpath(path))[:16]
         self.process = ReaderProcess(folder.of(self._key))
 
-    def obtain(self, watch: Watch) -> Reader:
-        """The copy of the present state, whoever makes it."""
+    def another_process(self) -> ReaderProcess:
+        """One that can work for long on a new copy while questions to the last one are answered."""
+        return ReaderProcess(self._folder.of(self._key))
+
+    def adopt(self, process: ReaderProcess) -> None:
+        """Have this process answer from now on; a question that the other one is at is asked again."""
+        earlier, self.process = self.process, process
+        if earlier is not process:
+            earlier.end()
+
+    def obtain(self, watch: Watch, process: ReaderProcess) -> Reader:
+        """The copy of the present state, whoever makes it, opened in this process."""
         self._folder.ensure(self._key, self._path)
         # Also before a copy that is already there is opened: it may stem from when more was allowed.
         copying.require_inside(os.path.realpath(self._path), self._path, self._terms.roots)
         identity = identify(self._path)
         self._refuse_quarantined(identity)
-        self.process.start()
-        reader = self._opened(identity)
+        process.start()
+        reader = self._opened(identity, process)
         if reader is not None:
             return reader
         until = time.monotonic() + self._retries.lock_wait
         while True:
             with self._folder.lock(self._key, wait=0) as held:
                 if held:
-                    return self._opened(identify(self._path)) or self._made(watch)
+                    return self._opened(identify(self._path), process) or self._made(watch, process)
             # Somebody else is at it: what they make will do, and how far they are can be seen.
             watch.follow(self._folder.part_bytes(self._key), identify(self._path).database.size)
             if time.monotonic() >= until:
@@ -90,14 +100,16 @@ class Maker:
             watch.pause(_POLL_SECONDS)
 
     def newest(self) -> tuple[Reader, float] | None:
-        """The last good copy of any state, and when it was made."""
+        """The last good copy of an earlier state, and when it was made."""
         with suppress(OSError, LeaderboardError, ReaderStopped, Failed, Gone):
             self._folder.ensure(self._key, self._path)
             copying.require_inside(os.path.realpath(self._path), self._path, self._terms.roots)
             path = self._folder.newest(self._key)
             noted = self._folder.quarantined(self._key)
-            if path is not None and (noted is None or noted[0] != path.name):
-                return self._reader(path, NO_STATE), path.stat().st_mtime
+            # That of the present state is being opened by whoever made it.
+            left_out = {self._final(identify(self._path)).name, noted[0] if noted else None}
+            if path is not None and path.name not in left_out:
+                return self._reader(path, NO_STATE, self.process), path.stat().st_mtime
         return None
 
     def quarantine(self, reader: Reader, stop: ReaderStopped) -> LeaderboardError:
@@ -132,7 +144,7 @@ class Maker:
 
     # --- making ----------------------------------------------------------------------------
 
-    def _made(self, watch: Watch) -> Reader:
+    def _made(self, watch: Watch, process: ReaderProcess) -> Reader:
         problem: LeaderboardError = TornCopy(TORN, path=self._path, attempts=self._retries.attempts)
         damaged: Identity | None = None
         for attempt in range(self._retries.attempts):
@@ -144,7 +156,7 @@ class Maker:
                     _look_at_header(part / DATABASE_NAME, self._path)
                     final = self._final(identity)
                     os.rename(part, final)
-                reader = self._first_opened(final, identity)
+                reader = self._first_opened(final, identity, process)
                 self._folder.tidy(final)
                 return reader
             except Changed:
@@ -162,10 +174,10 @@ class Maker:
                 raise self._failed(error) from error
         raise problem
 
-    def _first_opened(self, final: Path, identity: Identity) -> Reader:
+    def _first_opened(self, final: Path, identity: Identity, process: ReaderProcess) -> Reader:
         """A copy that does not open is not kept."""
         try:
-            return self._reader(final, identity)
+            return self._reader(final, identity, process)
         except Failed as failure:
             self._remove(final)
             raise self.explained(failure) from failure
@@ -174,13 +186,13 @@ class Maker:
             self._folder.quarantine(self._key, final.name, stop.limit)
             raise self._quarantined(stop.limit) from stop
 
-    def _opened(self, identity: Identity) -> Reader | None:
+    def _opened(self, identity: Identity, process: ReaderProcess) -> Reader | None:
         """A copy that some process has already made of this state."""
         final = self._final(identity)
         if not final.exists():
             return None
         try:
-            reader = self._reader(final, identity)
+            reader = self._reader(final, identity, process)
         except (Failed, OSError):
             # It was evicted between the look and the opening, or somebody damaged it.
             self._remove(final)
@@ -191,12 +203,12 @@ class Maker:
         _touch(final)
         return reader
 
-    def _reader(self, final: Path, identity: Identity) -> Reader:
+    def _reader(self, final: Path, identity: Identity, process: ReaderProcess) -> Reader:
         path = Path(os.path.realpath(final))
         try:
-            return Reader(self.process, path, identity)
+            return Reader(process, path, identity)
         except Gone:
-            return Reader(self.process, path, identity)
+            return Reader(process, path, identity)
 
     def _remove(self, final: Path) -> None:
         """Moved first: whatever bears a final name is whole."""

@@ -29,7 +29,7 @@ from builder.leaderboard.copy_job import CopyJob, step_back
 from builder.leaderboard.copying import Identity, Stopped, Terms, identify
 from builder.leaderboard.folder import CopyFolder
 from builder.leaderboard.making import Maker, Retries
-from builder.leaderboard.process import Failed, Gone, ReaderStopped, stop_readers
+from builder.leaderboard.process import Failed, Gone, ReaderProcess, ReaderStopped, stop_readers
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.sentences import BUSY, LATE, UNDER_WAY, UNREADABLE
 
@@ -100,6 +100,7 @@ class Snapshots:
         self._failed: tuple[Identity, LeaderboardError] | None = None
         self._not_before = 0.0
         self._job: CopyJob | None = None
+        self._renewing: ReaderProcess | None = None
         _ALL.add(self)
 
     def reader(self) -> Reader:
@@ -178,7 +179,9 @@ class Snapshots:
             job, self._job, self._current = self._job, None, None
         if job is not None:
             job.watch.stop()
-        self._maker.process.end()
+        for process in (self._maker.process, self._renewing):
+            if process is not None:
+                process.end()
         if job is not None:
             job.end()
 
@@ -271,18 +274,22 @@ class Snapshots:
         error: LeaderboardError | None = None
         identity: Identity | None = None
         reader: Reader | None = None
+        process = self._maker.process
         try:
             identity = identify(self.path)
             large = self._is_large(identity)
             if large:
                 step_back()
-            reader = self._maker.obtain(job.watch)
+                # The last copy goes on answering while this one is worked through.
+                process = self._renewing = self._maker.another_process()
+            reader = self._maker.obtain(job.watch, process)
             if self._background_bytes is not None:
                 # Here nobody waits for it; a question would.
                 self._digested(reader)
             with self._guard:
                 # Else the store was closed meanwhile.
                 if self._job is job:
+                    self._maker.adopt(process)
                     self._current, self._as_of, self._stale = reader, self._clock(), False
                     self._reason = self._failed = None
                     self._not_before = time.monotonic() + (job.rest if large else 0.0)
@@ -294,6 +301,9 @@ class Snapshots:
         except (Stopped, Gone):
             reader, error = None, TornCopy(BUSY, path=self.path)
         finally:
+            self._renewing = None
+            if process is not self._maker.process:
+                process.end()
             job.finish(reader, error)
 
     def _digested(self, reader: Reader) -> None:
@@ -322,7 +332,7 @@ class Snapshots:
         """In a forked child: what was inherited belongs to the parent's threads."""
         self._process = os.getpid()
         self._guard = threading.Lock()
-        self._current = self._job = None
+        self._current = self._job = self._renewing = None
 
 
 _ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()

@@ -12,7 +12,7 @@ from builder.template.models import (
 )
 from builder.template.variables import PromptKind
 
-MOST_ROUNDS = 50
+MOST_ROUNDS = 200
 """A context may name round 10⁹; nobody walks there one by one."""
 
 

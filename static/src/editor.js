@@ -8,7 +8,9 @@ import { parse } from "./editor/page.js";
 import { preview } from "./editor/preview.js";
 import { applySuggestion, goToLine, goToProblem, showProblems } from "./editor/problems.js";
 import { problemList } from "./editor/problem_list.js";
+import { remember } from "./editor/remember.js";
 import { restore } from "./editor/restore.js";
+import { rounds } from "./editor/rounds.js";
 import { saving } from "./editor/save.js";
 import { reordering } from "./editor/reorder.js";
 import { splitter } from "./editor/splitter.js";
@@ -16,6 +18,7 @@ import { cacheablePrefix } from "./editor/cacheable_prefix.js";
 import { stash } from "./editor/stash.js";
 import { stateLine } from "./editor/state.js";
 import { tabs } from "./editor/tabs.js";
+import { variables } from "./editor/variables.js";
 
 function open(form) {
   // A page out of the browser's cache, as a duplicated tab is, comes with the name of another tab.
@@ -35,7 +38,10 @@ function open(form) {
     panels.count(kind, problems.filter(({ severity }) => severity === "error").length);
     note();
   }
-  const shown = preview(form, current, found);
+  const shown = preview(form, current, found, () => {
+    panel.follow();
+    tried.follow();
+  });
   const panels = tabs(form, (kind) => {
     editors.get(kind).view.requestMeasure();
     note();
@@ -50,12 +56,24 @@ function open(form) {
       shown.changed(kind, update);
       covered.changed(kind, update);
       stable.changed(kind, update);
+      tried.changed();
     };
     editors.set(kind, { kind, textarea, view: mount(textarea, { words: words.completion, phrases: words.phrases, onChange }) });
   }
 
   const covered = coverage(form, editors, current, form.querySelector("[data-coverage]"), words.coverage);
   const stable = cacheablePrefix(form, editors, current);
+  const panel = variables(form, current);
+  const tried = rounds(form, current, words.rounds, showRound);
+
+  function showRound(context, round) {
+    const { context: picker, round: number } = form.elements;
+    if (picker) picker.value = context;
+    const field = document.createElement("input");
+    Object.assign(field, { type: "hidden", name: "round", value: round });
+    if (number) number.replaceWith(field);
+    shown.now();
+  }
 
   /** Shows the problems that came with the page itself. */
   function readPage() {
@@ -64,7 +82,7 @@ function open(form) {
     if (!doc) return;
     const problems = JSON.parse(element.dataset.problems || "[]");
     for (const kind of panels.kinds) {
-      panels.count(kind, document.querySelectorAll(`#problems .finding.error[data-kind="${kind}"]`).length);
+      panels.count(kind, form.querySelectorAll(`.finding.error[data-kind="${kind}"]`).length);
     }
     const asTheyAre = { mapPos: (place) => place };
     found(element.dataset.kind, problems, doc, asTheyAre);
@@ -75,7 +93,7 @@ function open(form) {
   const save = saving(form, drafts, line, (kind) => {
     if (kind !== form.elements.kind.value) panels.show(kind);
     readPage();
-    const first = document.querySelector(`#problems .finding.error[data-kind="${kind}"]`);
+    const first = form.querySelector(`.finding.error[data-kind="${kind}"]`);
     if (first) visit(kind, Number(first.dataset.line));
   });
 
@@ -134,6 +152,7 @@ function open(form) {
     if (!same) location.reload();
   });
 
+  remember();
   problemList(form);
   reordering(form, drafts, line, editors);
   splitter(form.querySelector("[data-splitter]"));
@@ -142,6 +161,7 @@ function open(form) {
   if ("shownOnly" in form.querySelector("[data-state]").dataset) drafts.changed();
   restore(form, drafts, kept, editors, bar, document.querySelector("[data-restored]"));
   form.dataset.ready = "";
+  if (!form.elements.message.hasAttribute("aria-invalid")) current().view.focus();
 }
 
 function conflictBar() {

@@ -133,8 +133,8 @@ def changes(preview: Preview) -> SafeString:
             f"  {change_rows(diff.sections(context=2))}\n  </div>\n</details>"
         )
     if not preview.template_changed:
-        said = _("As in v%(number)s") % version
-    elif diff is None:
+        return SafeString("")
+    if diff is None:
         said = (
             _("Not compared with v%(number)s: it gives no prompt here, or one of them is too long.") % version
         )

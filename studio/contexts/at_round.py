@@ -50,13 +50,6 @@ class ContextAtRound:
             return _("Sample values")
         return _("%(context)s, round %(round)d") % {"context": self.context.title, "round": self.round}
 
-    @property
-    def next_round(self) -> int | None:
-        """The round after this one; after the last comes the first."""
-        if len(self.rounds) < 2:
-            return None
-        return self.rounds[(self.rounds.index(self.round) + 1) % len(self.rounds)]
-
     def values(self, kind: PromptKind, dialect: Dialect, template: str) -> Values:
         """What each variable of the template stands for."""
         return _kept_values(self, kind, dialect, tags_of(template, dialect))

@@ -18,14 +18,14 @@ from builder.template.variables import VARIABLES
 from studio.contexts.at_round import ContextAtRound, context_at
 from studio.editor.conflicts import is_changed, version_of
 from studio.editor.forms import ViewOf
+from studio.editor.variables import VariableRow, variable_rows
 from studio.editor.words import editor_words
 from studio.models import Draft, DraftCopy, PromptSet, PromptVersion, SampleContext, Workspace
 from studio.preview.examinations import check_errors
 from studio.preview.rendering import Preview, preview
 from studio.prompts.drafts import CopyReason, SentDraft
-from studio.prompts.findings import Finding
+from studio.prompts.findings import Finding, in_order
 from studio.prompts.texts import TEXT_FIELDS, TEXT_NAMES, TextKind
-from studio.shell.language import reader_language
 from studio.system.preview_page import SystemPreview, WorkspaceChoice, preview_text, workspace_choice
 from studio.workspaces.release import other_releases
 
@@ -68,6 +68,8 @@ class EditorPage:
     elsewhere: Sequence[Finding] = ()
     """Errors of the templates in the other tabs."""
     message_error: str = ""
+    message_kept: bool = False
+    """Whether the message was written for an earlier attempt to save, or on an earlier visit."""
 
     @property
     def panels(self) -> list[Panel]:
@@ -80,6 +82,11 @@ class EditorPage:
     def words(self) -> str:
         """JSON for the editor: what may be completed, and its own words."""
         return editor_words()
+
+    @property
+    def variables(self) -> list[VariableRow]:
+        """Of the template that is shown, with their values in the context that is chosen."""
+        return [] if self.kind == "system" else variable_rows(self.prompt_set, self.kind, self.at_round)
 
     @property
     def has_draft(self) -> bool:
@@ -126,6 +133,17 @@ class EditorPage:
         ]
 
     @property
+    def listed_findings(self) -> list[Finding]:
+        """Those below the editor: an error that stands above the prompt stands there alone."""
+        errors = self.preview.errors if self.preview else ()
+        shown = {(error.kind, error.code, error.line) for error in errors}
+        return in_order(
+            finding
+            for finding in self.all_findings
+            if (finding.kind, finding.code, finding.line) not in shown
+        )
+
+    @property
     def elsewhere_json(self) -> str:
         """For the gutters of the editors that are not shown: the problems of each template."""
         shown = self.preview.kind if self.preview else self.kind
@@ -141,11 +159,13 @@ def open_editor(prompt_set: PromptSet, person: User, view: ViewOf[TextKind]) -> 
     saved = prompt_set.latest
     draft = Draft.objects.of(prompt_set, person)
     if draft is not None and is_changed(draft, saved):
-        return _page(prompt_set, person, view, saved, draft.sent, changed=True)
+        page = _page(prompt_set, person, view, saved, draft.sent, changed=True)
+        return replace(page, message_kept=bool(draft.message))
     # A message may be written before anything is changed.
     revision, message = (draft.revision, draft.message) if draft else (0, "")
     sent = SentDraft(prompt_set.starting_text(saved), prompt_set.revision, revision, message)
-    return _page(prompt_set, person, view, saved, sent, changed=False)
+    page = _page(prompt_set, person, view, saved, sent, changed=False)
+    return replace(page, message_kept=bool(message))
 
 
 def editor_with(prompt_set: PromptSet, person: User, view: ViewOf[TextKind], sent: SentDraft) -> EditorPage:
@@ -187,21 +207,25 @@ def _elsewhere(page: EditorPage, owner: str) -> list[Finding]:
 
 
 def not_saved(
-    page: EditorPage, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
+    page: EditorPage, person: User, *, findings: Sequence[Finding] = (), refusal: JailError | None = None
 ) -> EditorPage:
     """The page after a save that was refused: it turns to the template that has the problem.
 
-    Nothing is rendered again: what met a limit would meet it once more.
+    What met a limit is not rendered again, for it would meet it once more. Otherwise the round that is shown
+    may well have a prompt: a save is refused for any round of any context.
     """
     kinds = [finding.kind for finding in findings if finding.kind]
     kind = kinds[0] if kinds and page.kind not in kinds else page.kind
+    page = replace(page, kind=kind, findings=findings, message_kept=bool(page.sent.message))
+    if refusal is None and not any(finding.is_limit for finding in findings):
+        return with_preview(page, person)
     of_kind = tuple(finding for finding in findings if finding.kind == kind)
     shown = (
         SystemPreview(findings=of_kind, refusal=refusal)
         if kind == "system"
         else Preview(page.prompt_set, kind, page.at_round, findings=of_kind, refusal=refusal)
     )
-    return replace(page, kind=kind, findings=findings, preview=shown)
+    return replace(page, preview=shown)
 
 
 def _page(
@@ -248,14 +272,5 @@ def _page(
 def _variables(kind: TextKind) -> str:
     if kind == "system":
         return "[]"
-    language = reader_language()
-    variables = [
-        {
-            "name": variable.name,
-            "type": variable.type,
-            "description": variable.description.fill(language, {}),
-            "sample": variable.sample,
-        }
-        for variable in VARIABLES[kind]
-    ]
+    variables = [{"name": variable.name, "type": variable.type} for variable in VARIABLES[kind]]
     return json.dumps(variables, ensure_ascii=False)

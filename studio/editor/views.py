@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,7 +19,9 @@ from studio.editor.conflicts import Conflict, between, is_changed
 from studio.editor.forms import RevisionForm, read_choices, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
 from studio.editor.sets import reason, shared_failure
+from studio.editor.variables import variable_rows
 from studio.models import Draft, DraftCopy, PromptSet
+from studio.preview.rendering import preview_source
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.prompts.findings import Finding
@@ -39,6 +42,15 @@ def editor_page(request: HttpRequest, page: EditorPage, status: int = 200) -> Ht
     """The page, whatever brought it about."""
     context = {"page": page, "prompt_set": page.prompt_set, "preview": page.preview}
     return render(request, "editor/edit.html", context, status=status)
+
+
+@require_safe
+def prompt_variables(request: HttpRequest, slug: str) -> HttpResponse:
+    """The variables of a template, with their values in a context at a round."""
+    view = read_view(request.GET)
+    prompt_set, _saved, at_round = preview_source(slug, view.context, view.round)
+    context = {"kind": view.kind, "variables": variable_rows(prompt_set, view.kind, at_round)}
+    return HttpResponse(render_to_string("editor/_variables.html", context))
 
 
 @require_POST
@@ -106,15 +118,15 @@ def _undecided(
 
 
 def _put_off(request: HttpRequest, page: EditorPage, refusal: JailError, said: str) -> HttpResponse:
-    page = not_saved(page, refusal=refusal)
+    page = not_saved(page, person_of(request), refusal=refusal)
     messages.error(request, said)
     return editor_page(request, page, page.preview.status if page.preview else 503)
 
 
 def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:
-    said = _("Not saved, but your draft is kept: mend the problems below first.")
+    said = _("Not saved: fix the problems below. Your draft is kept.")
     messages.error(request, said, extra_tags="refused")
-    return editor_page(request, not_saved(page, findings=findings), 422)
+    return editor_page(request, not_saved(page, person_of(request), findings=findings), 422)
 
 
 @require_POST
@@ -151,7 +163,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
     except StaleRevision:
         changed = _("The draft was written to since you were asked.")
         raise RequestRefused(409, changed, _("Look at it again first.")) from None
-    messages.success(request, _("Your draft is discarded. It is put aside below, in case you want it back."))
+    messages.success(request, _("Draft discarded. You can restore it under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
 
@@ -206,7 +218,7 @@ def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
         _take(request, conflict)
     except StaleRevision:
         return conflict_page(request, prompt_set, Draft.objects.get(pk=draft.pk), copy, moved=True)
-    messages.success(request, _("Your draft is what you chose. The text it had before is put aside below."))
+    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
 

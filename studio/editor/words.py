@@ -23,6 +23,10 @@ def editor_words() -> str:
             # Translators: %s is what would be written instead.
             "apply": _("Write %s"),
             "coverage": _coverage(),
+            "rounds": {
+                "fails": pgettext("mark of a round", "fails"),
+                "changes": pgettext("mark of a round", "changes"),
+            },
         },
         ensure_ascii=False,
     )
@@ -31,17 +35,17 @@ def editor_words() -> str:
 def _coverage() -> dict[str, str]:
     """The switch above the editor is the legend, too: what it says in each of its states."""
     return {
-        "line": _("No sample context reaches this line"),
+        "line": _("Not covered by any sample context"),
         # Translators: %s is how many.
-        "some": _("%s lines not reached"),
-        "one": _("1 line not reached"),
-        "none": _("Every line reached"),
-        "unknown": _("Reach not known"),
-        "asking": _("Reach"),
-        "off": _("Reach"),
+        "some": _("%s lines not covered by samples"),
+        "one": _("1 line not covered by samples"),
+        "none": _("All lines covered by samples"),
+        "unknown": _("Coverage unknown"),
+        "asking": _("Coverage"),
+        "off": _("Coverage"),
         # Translators: %s is a list of their numbers.
-        "which": _("No sample context reaches these lines: %s"),
-        "about": _("Marks the lines that no sample context reaches"),
+        "which": _("Lines not covered by any sample context: %s"),
+        "about": _("Marks lines that no sample context covers"),
     }
 
 

@@ -15,7 +15,16 @@ from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import Max
 from django.utils import timezone
 
-from builder.errors import DatabaseDamaged, DatabaseTooNew, MissingColumn, MissingTable, NotADatabase
+from builder.errors import (
+    DatabaseDamaged,
+    DatabaseQuarantined,
+    DatabaseRefused,
+    DatabaseTooLarge,
+    DatabaseTooNew,
+    MissingColumn,
+    MissingTable,
+    NotADatabase,
+)
 from builder.leaderboard import database_path
 from studio.models import PromptVersion, Workspace
 from studio.operations.demo.workspaces import keep_running
@@ -28,7 +37,16 @@ MOST_TRIES = 30
 _log = logging.getLogger(__name__)
 
 _State = tuple[object, ...]
-_LASTING = (NotADatabase, DatabaseTooNew, DatabaseDamaged, MissingTable, MissingColumn)
+_LASTING = (
+    NotADatabase,
+    DatabaseTooNew,
+    DatabaseTooLarge,
+    DatabaseRefused,
+    DatabaseQuarantined,
+    DatabaseDamaged,
+    MissingTable,
+    MissingColumn,
+)
 
 
 class Watch:

@@ -4,29 +4,21 @@ Used by the editor's gutter and by suggestions.
 """
 
 import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 from builder.jail import Coverage
 from builder.template.dialect import Dialect
-from builder.template.formatters import Values, tags_of
 from builder.template.variables import VARIABLES, PromptKind, Variable
-from studio.contexts.at_round import ContextAtRound, contexts_at_rounds, dialect_of
-from studio.models import PromptSet, SampleContext
+from studio.contexts.at_round import dialect_of
+from studio.models import PromptSet
+from studio.preview.situations import MOST_DIFFERENT, situations_of, stamp_of
 from studio.shell.jail import pool
 from studio.shell.sized_cache import SizedCache
 
-MOST_ROUNDS = 1_000
-"""That a template is tried in for its coverage; each context at each of its rounds is one."""
 _AT_ONCE = 64
 """Renderings in one job: after each the lane serves others; once every line is reached, no job follows."""
 
-Stamp = tuple[tuple[int, int], ...]
-"""The contexts of a set and how often each was changed: other contexts, other answers."""
-
 _found: "SizedCache[Reached]" = SizedCache(2_000_000)
-_values: SizedCache[tuple[Values, ...]] = SizedCache(20_000_000)
 _unused: SizedCache[frozenset[str]] = SizedCache(2_000)
 
 
@@ -44,11 +36,6 @@ class Reached:
     """Whether there are more rounds than were tried."""
 
 
-def stamp_of(prompt_set: PromptSet) -> Stamp:
-    """What tells whether the sample contexts are still the same."""
-    return tuple(SampleContext.objects.for_set(prompt_set).order_by("pk").values_list("pk", "revision"))
-
-
 def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     """The lines of the text that no sample context of the set reaches, in the jail's batch lane.
 
@@ -58,7 +45,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
     key = (kind, digest_of(text), dialect.name, stamp)
     if (kept := _found.get(key)) is not None:
         return kept
-    values = _values_of(prompt_set, kind, text, dialect, stamp)
+    values = situations_of(prompt_set, kind, text, dialect, stamp).values
     together = Coverage()
     for start in range(0, len(values), _AT_ONCE):
         reached = pool().coverage(kind, text, values[start : start + _AT_ONCE], dialect)
@@ -73,7 +60,7 @@ def reached(prompt_set: PromptSet, kind: PromptKind, text: str) -> Reached:
         tuple(sorted(together.unreached)),
         known=bool(together.reached) or not text.strip(),
         contexts=len(stamp),
-        cut=len(values) >= MOST_ROUNDS,
+        cut=len(values) >= MOST_DIFFERENT,
     )
     _found.put(key, answer, 500 + 30 * len(answer.unreached) + 20 * len(stamp))
     return answer
@@ -91,26 +78,3 @@ def unused(kind: PromptKind, text: str, dialect: Dialect) -> list[Variable]:
 def digest_of(text: str) -> bytes:
     """A text as a key."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _values_of(
-    prompt_set: PromptSet, kind: PromptKind, text: str, dialect: Dialect, stamp: Stamp
-) -> tuple[Values, ...]:
-    """What the variables stand for, in each context and round that differs from the others."""
-    key = (kind, dialect.name, tags_of(text, dialect), stamp)
-    if (kept := _values.get(key)) is not None:
-        return kept
-    different: dict[tuple[str | int, ...], Values] = {}
-    for at_round in _at_rounds(prompt_set):
-        values = at_round.values(kind, dialect, text)
-        different.setdefault(tuple(values.values()), values)
-        if len(different) >= MOST_ROUNDS:
-            break
-    contexts = tuple(different.values())
-    _values.put(key, contexts, sum(len(str(value)) for values in contexts for value in values.values()))
-    return contexts
-
-
-def _at_rounds(prompt_set: PromptSet) -> Iterator[ContextAtRound]:
-    """Not without end, also where very many are alike."""
-    return islice(contexts_at_rounds(prompt_set), 20 * MOST_ROUNDS)

@@ -1,5 +1,6 @@
 """Forms of the preview: a set's budgets and model, and what is asked of cacheable prefixes."""
 
+import json
 from dataclasses import fields
 from typing import Any
 
@@ -49,7 +50,11 @@ class BudgetForm(forms.Form):
             "language_model": prompt_set.language_model_id,
         }
         shown = {name: "on" if stored[name] else "off" for name in _SWITCHES if name in stored}
+        # What the person saw: what somebody else stored since is not written over unseen.
+        self.stored = {name: value for name, value in (stored | shown).items() if value not in (None, "")}
+        seen = json.dumps(self.stored, sort_keys=True)
         super().__init__(data, initial=stored | shown, auto_id="budget_%s")
+        self.fields["seen"] = forms.CharField(required=False, initial=seen, widget=forms.HiddenInput)
         self.is_system = prompt_set.file_kind.is_system
         choice = self.fields["language_model"]
         assert isinstance(choice, forms.ModelChoiceField)
@@ -63,6 +68,28 @@ class BudgetForm(forms.Form):
             self.fields[name] = (
                 _switch(name, labels[name]) if name in _SWITCHES else _count(name, labels[name])
             )
+
+    def saw(self, stored: PromptSet) -> bool:
+        """Whether the person saw what is stored; a form that does not say so is taken."""
+        seen = self.cleaned_data["seen"]
+        return not seen or bool(seen == BudgetForm(prompt_set=stored)["seen"].value())
+
+    def tell_changes(self, stored: PromptSet) -> None:
+        """Say at each field what somebody else stored there meanwhile; sent again, the values are taken."""
+        now = BudgetForm(prompt_set=stored)
+        seen = _values_seen(self.cleaned_data["seen"])
+        for name in self.fields:
+            if name != "seen" and str(seen.get(name, "")) != str(now.stored.get(name, "")):
+                value = now.stored.get(name)
+                if name == "language_model":
+                    value = stored.language_model
+                said = (
+                    _("Changed meanwhile: it is %(value)s now.")
+                    if value
+                    else _("Changed meanwhile: empty now.")
+                )
+                self.add_error(name, said % {"value": value} if value else said)
+        self.data = {name: self.data[name] for name in self.data} | {"seen": now["seen"].value()}
 
     @property
     def budget_fields(self) -> list[forms.BoundField]:
@@ -98,6 +125,14 @@ class BudgetForm(forms.Form):
             for problem in field_problems(error, lambda path: labels.get(str(path[0]), "")):
                 self.add_error(str(problem.field).partition(".")[0], problem.text(reader_language()))
         return self.cleaned_data
+
+
+def _values_seen(sent: str) -> dict[str, Any]:
+    try:
+        values = json.loads(sent)
+    except ValueError:
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _count(name: str, label: str) -> forms.Field:

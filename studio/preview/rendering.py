@@ -15,7 +15,7 @@ from django.urls import reverse
 from builder.cache import tokens
 from builder.cache.tokens import TokenCount
 from builder.diff.lines import Diff, compare, with_line_end
-from builder.errors import CoolingDown, DiffTooLarge, JailError, Superseded
+from builder.errors import CoolingDown, DiffTooLarge, JailError, LimitExceeded, Superseded
 from builder.template.dialect import Dialect
 from builder.template.formatters import NeutralisedTag
 from builder.template.models import RoundPromptContext
@@ -87,6 +87,8 @@ class Preview(Answer):
     saved: PromptVersion | None = None
     diff: Diff | None = None
     """None where there is nothing to compare with, or too much of it."""
+    saved_text: str | None = None
+    """The saved version's prompt, where this text gives none."""
     refusal: JailError | None = None
 
     @property
@@ -104,7 +106,7 @@ class Preview(Answer):
 
     @property
     def shown(self) -> str:
-        return (self.text or "")[:MOST_SHOWN]
+        return (self.text or self.saved_text or "")[:MOST_SHOWN]
 
     @property
     def is_cut(self) -> bool:
@@ -168,8 +170,10 @@ def preview(
     shown = Preview(prompt_set, kind, at_round, text, saved=saved)
     try:
         examined = examine(kind, text, values, dialect, owner=owner, topic=topic)
-        before = examined.text if saved is not None else None
-        if saved is not None and before is not None and shown.template_changed:
+        before = examined.text
+        # Not after a limit: it took a worker, and the next one has still to start.
+        is_stopped = isinstance(examined.failure, LimitExceeded)
+        if saved is not None and shown.template_changed and not is_stopped:
             earlier = _text_of(saved, kind)
             values = at_round.values(kind, dialect, earlier)
             before = examine(kind, earlier, values, dialect, owner=owner).text
@@ -177,8 +181,10 @@ def preview(
         raise
     except JailError as refusal:
         return replace(shown, refusal=refusal)
-    diff = compare_prompts(before, examined.text) if examined.text is not None else None
-    return replace(shown, findings=findings_of(kind, examined), text=examined.text, diff=diff)
+    shown = replace(shown, findings=findings_of(kind, examined), text=examined.text)
+    if examined.text is None:
+        return replace(shown, saved_text=before)
+    return replace(shown, diff=compare_prompts(before, examined.text) if saved is not None else None)
 
 
 def preview_topic(prompt_set: PromptSet, kind: PromptKind, tab: str) -> str:

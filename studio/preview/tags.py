@@ -1,4 +1,4 @@
-"""Tags of the preview: rounds, figures, the prompt with its cacheable prefix, and the bar of its budget.
+"""Tags of the preview: rounds, figures, the prompt with its marks, and the bar of its budget.
 
 HTML is made here in one go, because it is rendered at every pause of somebody who types. Sentences stand
 outside of the f-strings: what collects them for translation does not look into those.
@@ -10,7 +10,7 @@ from html import escape
 
 from django import template
 from django.urls import reverse
-from django.utils.formats import date_format, localize, number_format
+from django.utils.formats import date_format, number_format
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
@@ -20,6 +20,7 @@ from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import BudgetView, Fill, PartName
 from studio.preview.cacheable_prefix import CacheablePrefixes
 from studio.preview.costs import Cost
+from studio.preview.prompt_html import marked_lines, rounds_line, shaded
 from studio.preview.rendering import Preview
 
 register = template.Library()
@@ -28,79 +29,63 @@ _NOT_KNOWN = "–"
 
 
 @register.simple_tag
-def round_buttons(preview: Preview) -> SafeString:
-    """A button for each round of the context; the next one is marked for the key that goes on."""
+def round_control(preview: Preview) -> SafeString:
+    """The rounds of the context on one line: a button each, or of many a list between two arrows."""
     seen = preview.at_round
-    return _round_buttons(get_language(), preview.url, seen.rounds, seen.round, seen.next_round)
-
-
-@lru_cache(maxsize=256)
-def _round_buttons(
-    language: str | None, url: str, rounds: tuple[int, ...], current: int, following: int | None
-) -> SafeString:
-    way = f'formaction="{escape(url)}" formnovalidate hx-post="{escape(url)}"'
-    swap = 'hx-target="#preview" hx-swap="outerHTML" hx-sync="closest form:replace"'
-    buttons = []
-    for number in rounds:
-        marks = ' aria-current="true"' if number == current else ""
-        marks += " data-next-round" if number == following else ""
-        buttons.append(
-            f'<button class="small" id="round-{number}" name="go" value="{number}" {way} {swap}{marks}>'
-            f"{number}</button>"
-        )
-    word = escape(_("Round"))
-    return mark_safe(
-        f'<div class="rounds" role="group" aria-label="{word}"><span class="soft">{word}</span>'
-        f"{''.join(buttons)}</div>"
-    )
+    return mark_safe(rounds_line(get_language(), preview.url, seen.rounds, seen.round))
 
 
 @register.simple_tag
 def figures(preview: Preview) -> SafeString:
-    """How long the prompt is, and in which format it was rendered."""
-    size, counted = preview.characters, preview.tokens
-    characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": localize(size)}
-    tokens = ngettext("%(count)s token", "%(count)s tokens", counted.tokens) % {
-        "count": localize(counted.tokens)
-    }
-    tokenizer, about = escape(counted.tokenizer), _("The format of its previews")
-    sample = ""
-    if preview.shows_sample_time:
-        why = _("So that two previews can be compared, `current_datetime` is always this.")
-        said = _("sample time")
-        sample = f'\n  <span class="soft" title="{escape(why)}">{escape(said)}</span>'
+    """How long the prompt is, whether that is too long, and what it costs."""
+    view = preview.budget
+    count = view.counted.tokens
+    words = ngettext("%(tokens)s token", "%(tokens)s tokens", count) % {"tokens": "\0"}
+    shown = escape(about(grouped(count), view.counted.exact))
+    if view.budget is not None:
+        shown += f'<span class="long"> / {grouped(view.budget)}</span>'
+    tokens, sign, style, more = escape(words).replace("\0", shown), "", "", tokenizer(view.counted)
+    if view.fill in ("over", "close"):
+        over = view.fill == "over"
+        more = fill_words(view.fill, view.over_by)
+        sign = f'<span aria-hidden="true">{"▲" if over else "≈"}</span> '
+        style = " badge bad" if over else " badge warn"
+        tokens += f'<span class="visually-hidden">, {escape(more)}</span>'
+    cost = ""
+    if view.model is not None and view.cost is not None and view.cost.plain is not None:
+        title = f"{view.model.name}. {priced(view.model)}"
+        amount = about(dollars(view.cost.plain), view.cost.exact)
+        cost = f'<span class="num cost" title="{escape(title)}">{escape(amount)}</span>'
     return mark_safe(
-        f'<p class="figures">\n  <span class="num">{escape(characters)}</span>\n'
-        f'  <span class="num" title="{tokenizer}">{"" if counted.exact else "≈ "}{escape(tokens)}'
-        f' <span class="soft">({tokenizer})</span></span>\n'
-        f'  <span class="tag plain" title="{escape(about)}">'
-        f"{escape(preview.dialect.name)}</span>{sample}\n</p>"
+        f'<p class="figures"><span class="num{style}" title="{escape(more)}">'
+        f"{sign}<span>{tokens}</span></span>{cost}</p>"
     )
 
 
 @register.simple_tag
-def shaded(preview: Preview, prefixes: CacheablePrefixes | str | None = None) -> SafeString:
-    """The prompt as it is shown; its cacheable prefix is shaded where that is known."""
+def prompt_text(preview: Preview, prefixes: CacheablePrefixes | str | None = None) -> SafeString:
+    """The prompt as it is shown: lines that differ from the saved version's are marked.
+
+    Where somebody without scripts asked for it, its cacheable prefix is marked instead.
+    """
     text = preview.shown
-    if not isinstance(prefixes, CacheablePrefixes):
+    if isinstance(prefixes, CacheablePrefixes):
+        return mark_safe(shaded(text, prefixes))
+    if preview.diff is None or not preview.template_changed:
         return mark_safe(escape(text))
-    # Beyond the basic plane a character is two units; as UTF-16, offsets are the browser's.
-    units = text.encode("utf-16-le", "surrogatepass")
-    task, end = (2 * prefix.units for prefix in (prefixes.task, prefixes.round))
-    parts = (units[:task], units[task:end], units[max(task, end) :])
-    same_task, same_round, rest = (escape(part.decode("utf-16-le", "surrogatepass")) for part in parts)
-    shades = "".join(
-        f'<span class="stable {name}">{part}</span>'
-        for name, part in (("task", same_task), ("round", same_round))
-        if part
-    )
-    return mark_safe(f"{shades}{rest}")
+    return mark_safe("".join(marked_lines(text, preview.diff)))
 
 
 @register.filter
 def grouped(number: int | None) -> str:
     """1,204; a dash where nothing is known."""
-    return _NOT_KNOWN if number is None else number_format(number, force_grouping=True)
+    return _NOT_KNOWN if number is None else _grouped(get_language(), number)
+
+
+@lru_cache(maxsize=4096)
+def _grouped(language: str | None, number: int) -> str:
+    """Cached: a preview has many figures, and most are those of the one before."""
+    return number_format(number, force_grouping=True)
 
 
 @register.filter
@@ -166,15 +151,19 @@ def part_names() -> dict[PartName, str]:
     }
 
 
+def fill_words(fill: Fill, over_by: int) -> str:
+    """Whether a prompt is over its budget, in words."""
+    if fill == "over":
+        return _("over by %(tokens)s") % {"tokens": grouped(over_by)}
+    return _("too close to say") if fill == "close" else ""
+
+
 def mark(fill: Fill, over_by: int) -> str:
     """A word, not only a colour, where a prompt is over its budget."""
+    said = fill_words(fill, over_by)
     if fill == "over":
-        said = _("over by %(tokens)s") % {"tokens": grouped(over_by)}
         return _badge(said)
-    if fill == "close":
-        said = _("too close to say")
-        return f' <span class="badge warn">{escape(said)}</span>'
-    return ""
+    return f' <span class="badge warn">{escape(said)}</span>' if said else ""
 
 
 def bar(view: BudgetView) -> str:
@@ -194,19 +183,27 @@ def bar(view: BudgetView) -> str:
 
 
 @register.simple_tag
-def budget_bar(preview: Preview) -> SafeString:
-    """How full the prompt is; behind it the parts, what the levels would leave out, and the cost."""
+def budget_details(preview: Preview) -> SafeString:
+    """Half of the drawer: the parts, what the levels would leave out, the model, how it was counted."""
     view = preview.budget
     said = against(view.counted, view.budget)
-    by = f"({tokenizer(view.counted)})" if view.budget is not None else _("no budget")
-    name = _("Budget")
+    by = tokenizer(view.counted) if view.budget is not None else _("no budget")
     return mark_safe(
-        f'<details class="budget" id="budget" data-keep-open>\n  <summary>{bar(view)}'
-        f' <span class="num">{escape(said)}</span> <span class="soft">{escape(by)}</span>'
-        f"{mark(view.fill, view.over_by)}</summary>\n"
-        f'  <div class="budget-more" tabindex="0" role="region" aria-label="{escape(name)}">'
-        f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}</div>\n</details>"
+        f'<p class="budget-sum"><span class="num">{escape(said)}</span>'
+        f' <span class="soft">({escape(by)})</span>'
+        f"{mark(view.fill, view.over_by)}</p>{bar(view)}"
+        f"{_parts(view)}{_levels(view)}{_model(view, preview.prompt_set)}{_counted(preview)}"
     )
+
+
+def _counted(preview: Preview) -> str:
+    size = preview.characters
+    characters = ngettext("%(count)s character", "%(count)s characters", size) % {"count": grouped(size)}
+    formatting = _("Formatting: %(name)s") % {"name": preview.dialect.name}
+    facts = [characters, formatting]
+    if preview.shows_sample_time:
+        facts.append(_("current_datetime is a fixed sample time, so that previews can be compared"))
+    return f'<p class="soft">{escape(" · ".join(facts))}</p>'
 
 
 def _parts(view: BudgetView) -> str:

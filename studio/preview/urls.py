@@ -8,6 +8,7 @@ urlpatterns = [
     path("prompts/<word:slug>/costs/", views.prompt_costs, name="prompt-costs"),
     path("prompts/<word:slug>/budgets/", views.prompt_budgets, name="prompt-budgets"),
     path("prompts/<word:slug>/preview/", views.prompt_preview, name="prompt-preview"),
+    path("prompts/<word:slug>/rounds/", views.prompt_rounds, name="prompt-rounds"),
     path("prompts/<word:slug>/stability/", views.prompt_cacheable_prefix, name="prompt-cacheable-prefix"),
     path(
         "prompts/<word:slug>/stability/take/",

@@ -21,6 +21,7 @@ from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_t
 from studio.editor.page import EditorPage, editor_with, with_preview
 from studio.editor.views import conflict_page, editor_page
 from studio.models import Draft, PromptSet
+from studio.preview.all_rounds import all_rounds
 from studio.preview.cacheable_prefix import (
     CacheablePrefixes,
     NoSuchHint,
@@ -42,6 +43,10 @@ from studio.system.preview_page import SystemPreview, preview_text, workspace_ch
 
 _ANALYSES = BoundedSemaphore(2)
 """Analyses under way: they can wait, and must not take the threads that previews are answered with."""
+_TRIALS = BoundedSemaphore(2)
+"""Texts that are tried in all rounds just now, likewise."""
+_WANTED: dict[str, object] = {}
+"""The newest question of each tab about all rounds; an older one ends at its next rendering."""
 
 
 @require_POST
@@ -62,7 +67,7 @@ def prompt_preview(request: Request, slug: str) -> HttpResponse:
     # Without the context processors: the part needs nothing of what stands around a page.
     context = {
         "preview": shown,
-        "findings": shown.findings,
+        "findings": shown.remarks,  # the errors stand above the prompt
         "seq": view.seq,
         "part": True,
     }
@@ -87,6 +92,34 @@ def _whole_page(request: HttpRequest, slug: str) -> HttpResponse:
     page = _sent_page(request, get_object_or_404(PromptSet, slug=slug))
     page = with_preview(page, person_of(request))
     return editor_page(request, page, page.preview.status if page.preview else 200)
+
+
+@require_POST
+def prompt_rounds(request: HttpRequest, slug: str) -> HttpResponse:
+    """Where the text in the editor fails or changes, in all contexts and rounds; 204 where it has to wait."""
+    refuse_other_encodings(request)
+    view, prompt_set = read_view(request.POST), _template_set(slug)
+    text = sent_text(request.POST, view.kind)
+    tab, question = f"{person_of(request).pk}:{slug}:{view.tab}", object()
+    _WANTED[tab] = question
+    if not _TRIALS.acquire(blocking=False):
+        _WANTED.pop(tab, None)
+        return HttpResponse(status=204)
+    try:
+        found = all_rounds(
+            prompt_set,
+            view.kind,
+            text,
+            (view.context, view.round),
+            is_wanted=lambda: _WANTED.get(tab) is question,
+        )
+    except JailError:
+        return HttpResponse(status=204)
+    finally:
+        _TRIALS.release()
+        if _WANTED.get(tab) is question:
+            del _WANTED[tab]
+    return HttpResponse(render_to_string("preview/_rounds.html", {"found": found}))
 
 
 @require_POST
@@ -131,7 +164,7 @@ def prompt_cacheable_prefix_take(request: HttpRequest, slug: str) -> HttpRespons
     except JailError as refusal:
         said = _("Not reordered just now, but your draft is kept.")
         return _not_taken(request, page, said, status_of(refusal))
-    messages.success(request, _("Taken into your draft. The text it had before is put aside."))
+    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
     query = {"kind": view.kind, "context": view.context, "round": view.round or ""}
     shown = urlencode({name: value for name, value in query.items() if value})
     return redirect(f"{reverse('prompt-edit', args=[slug])}?{shown}")
@@ -236,11 +269,9 @@ def prompt_budgets(request: HttpRequest, slug: str) -> HttpResponse:
     """Store what was said; an empty field is as usual."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = BudgetForm(request.POST, prompt_set=prompt_set)
-    if form.is_valid():
-        if _stored(prompt_set, form):
-            messages.success(request, _("Budgets and model are saved."))
-            return redirect(prompt_set)
-        form.add_error("language_model", _("Somebody deleted this model just now."))
+    if form.is_valid() and _stored(prompt_set, form):
+        messages.success(request, _("Budgets and model are saved."))
+        return redirect(prompt_set)
     return settings_page(request, prompt_set, budget_form=form)
 
 
@@ -248,9 +279,13 @@ def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
     said = {} if form.is_system else {"budgets": form.budgets, "round_config": form.round_config}
     try:
         with transaction.atomic():
-            PromptSet.objects.filter(pk=prompt_set.pk).update(
-                language_model=form.cleaned_data["language_model"], **said
-            )
+            rows = PromptSet.objects.select_for_update()
+            stored = rows.get(pk=prompt_set.pk)
+            if not form.saw(stored):
+                form.tell_changes(stored)
+                return False
+            rows.filter(pk=prompt_set.pk).update(language_model=form.cleaned_data["language_model"], **said)
     except IntegrityError:
+        form.add_error("language_model", _("Somebody deleted this model just now."))
         return False
     return True

@@ -62,6 +62,11 @@ class Finding:
         )
 
     @property
+    def is_limit(self) -> bool:
+        """Whether the text was stopped: it would be again."""
+        return self.code.startswith("jail-")
+
+    @property
     def as_json(self) -> dict[str, Any]:
         """What the editor's gutter reads; a finding without a line stands on the first."""
         return {
@@ -82,14 +87,14 @@ def errors_of(findings: Iterable[Finding]) -> list[Finding]:
 
 
 def in_order(findings: Iterable[Finding]) -> list[Finding]:
-    """Line by line, of one line the errors first: no hint stands before what keeps one from saving."""
+    """Errors first, then line by line: no hint stands before what keeps one from saving."""
     severities: tuple[Severity, ...] = get_args(Severity)
     return sorted(
         findings,
         key=lambda finding: (
+            severities.index(finding.severity),
             TEXT_KINDS.index(finding.kind) if finding.kind else 0,
             finding.line or 0,
-            severities.index(finding.severity),
             finding.column or 0,
         ),
     )

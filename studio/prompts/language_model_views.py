@@ -27,9 +27,12 @@ def model_list(request: HttpRequest) -> HttpResponseBase:
     rows = language_models.listed(timezone.localdate())
     if (file := downloads.download(request, {"models": lambda: _file(rows)})) is not None:
         return file
-    return render(
-        request, "prompts/language_models/list.html", {"rows": rows, "missing": language_models.missing()}
-    )
+    context = {
+        "rows": rows,
+        "oldest": min(rows, key=lambda row: row.model.as_of, default=None),
+        "missing": language_models.missing(),
+    }
+    return render(request, "prompts/language_models/list.html", context)
 
 
 @require_http_methods(_METHODS)

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.core.validators import MinValueValidator
 from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F
-from django.utils.translation import gettext, gettext_noop
+from django.utils.translation import gettext
 
 from studio.prompts.models import PromptSet
 
@@ -65,10 +65,8 @@ STALE_AFTER = timedelta(days=180)
 """Vendors change their prices about twice a year."""
 
 # Said honestly: nobody read the vendors' pages when these were written down.
-_UNCHECKED = gettext_noop("From memory of the vendor's price list as of 2026-01-31: not checked.")
-_SHORT_PROMPTS = gettext_noop(
-    "From memory of the vendor's price list as of 2026-01-31: not checked. Prompts up to 200,000 tokens."
-)
+_UNCHECKED = "From memory of the vendor's price list as of 2026-01-31: not checked."
+_SHORT_PROMPTS = f"{_UNCHECKED} Prompts up to 200,000 tokens."
 
 
 def _figures(
@@ -152,8 +150,10 @@ class ListedModel:
 
     @property
     def note(self) -> str:
-        """A shipped one in the reader's language."""
-        return gettext(self.model.note) if self.model.note else ""
+        """What is special about this one; what holds for all shipped ones stands above the table."""
+        if self.model.note == _SHORT_PROMPTS:
+            return gettext("Prompts up to 200,000 tokens")
+        return "" if self.model.note == _UNCHECKED else self.model.note
 
 
 def listed(today: date) -> list[ListedModel]:

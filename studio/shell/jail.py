@@ -11,7 +11,7 @@ from typing import Any
 from django.core.checks import CheckMessage, Tags, Warning, register
 
 from builder.errors import CoolingDown, JailError, LimitExceeded
-from builder.jail import JailPool, seccomp_supported
+from builder.jail import JailPool, landlock_supported, seccomp_supported
 from studio.shell.sized_cache import SizedCache
 
 REMEMBERED_SECONDS = 600
@@ -62,14 +62,24 @@ def status_of(refusal: JailError | None) -> int:
 
 
 @register(Tags.security)
-def check_seccomp(**kwargs: Any) -> list[CheckMessage]:
-    """Say so where the workers have to do without their list of allowed system calls."""
-    if seccomp_supported():
-        return []
-    return [
-        Warning(
-            "On this system the workers that render templates run without a seccomp filter.",
-            hint="Limits of memory, time and files still hold; Linux on x86-64 or aarch64 has the filter.",
-            id="studio.W001",
+def check_confinement(**kwargs: Any) -> list[CheckMessage]:
+    """Say so where the workers have to do without their list of allowed system calls, or the readers of
+    databases without a kernel that keeps other files from them."""
+    found: list[CheckMessage] = []
+    if not seccomp_supported():
+        found.append(
+            Warning(
+                "On this system the workers that render templates run without a seccomp filter.",
+                hint="Limits of memory, time and files still hold; Linux on x86-64 and aarch64 has it.",
+                id="studio.W001",
+            )
         )
-    ]
+    if not landlock_supported():
+        found.append(
+            Warning(
+                "On this system nothing but DuckDB's own settings keeps the readers of databases from files.",
+                hint="Limits of memory and time still hold; Linux 5.13 and later has Landlock.",
+                id="studio.W002",
+            )
+        )
+    return found

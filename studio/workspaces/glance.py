@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from builder.errors import DatabaseMissing, LeaderboardError
+from builder.errors import DatabaseMissing, DatabaseQuarantined, LeaderboardError
 from builder.leaderboard import DATABASE_NAME, Activity
 from studio.models import Workspace
 from studio.workspaces.models import FileFact
@@ -44,6 +44,11 @@ class DatabaseGlance:
     def running(self) -> int:
         """How many executions show signs of life."""
         return len(self.activity.running) if self.activity else 0
+
+    @property
+    def set_aside(self) -> bool:
+        """No reader survived it: it is read again when it changes, or when somebody asks."""
+        return isinstance(self.error, DatabaseQuarantined)
 
     @property
     def settled(self) -> bool:

@@ -13,7 +13,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from studio.models import FollowedFile, Workspace
 from studio.prompts.forms import ArchiveForm
+from studio.shell.language import reader_language
 from studio.shell.live import take_marks
+from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered, scan
 from studio.workspaces.file_kinds import OtherPromptsFile, prompt_files_of
@@ -29,6 +31,7 @@ from studio.workspaces.models import LABELLED
 from studio.workspaces.page import detail_page
 from studio.workspaces.preview_page import preview_of
 from studio.workspaces.registering import AlreadyRegistered, register
+from studio.workspaces.stores import NotAllowed, store_of
 
 
 @require_safe
@@ -131,6 +134,18 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
             if clean[other.mark]
         )
     messages.success(request, _("The settings are saved."))
+    return redirect(workspace)
+
+
+@require_POST
+def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
+    """Read a database once more that was set aside; the page says what came of it."""
+    workspace = get_object_or_404(Workspace, slug=slug)
+    try:
+        store_of(workspace).try_again()
+    except NotAllowed as error:
+        language = reader_language()
+        raise RequestRefused(403, error.text(language), error.advice(language)) from error
     return redirect(workspace)
 
 

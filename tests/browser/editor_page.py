@@ -47,11 +47,16 @@ class EditorPage:
 
     @property
     def problems(self) -> Locator:
-        return self.page.locator("#problems .finding")
+        """Errors above the prompt, and the list below the editor."""
+        return self.page.locator("li.finding")
 
     @property
     def errors(self) -> Locator:
-        return self.page.locator("#problems .finding.error")
+        return self.page.locator("li.finding.error")
+
+    def open_drawer(self) -> None:
+        """What a cache can keep, and the budget."""
+        self.page.locator(".drawer > summary").click()
 
     @property
     def state(self) -> Locator:

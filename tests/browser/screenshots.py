@@ -53,7 +53,7 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     english.keyboard.insert_text("結論から書いてください。\n")
     english.locator("output[data-is=saved]").wait_for()
     english.locator("#preview", has_text="結論から書いてください。").wait_for()
-    english.get_by_text("Every line reached").wait_for()
+    english.get_by_text("All lines covered by samples").wait_for()
     take(english, README_PICTURES / "editor.png")
     shoot(english, "/workspaces/", README_PICTURES / "workspaces.png")
     shoot(english, "/prompts/research-team/export/", README_PICTURES / "export.png")

@@ -22,25 +22,26 @@ def set_budget(page: Page, team: str, model: str) -> None:
 def test_a_budget_is_shown_beside_the_text_and_follows_it(page: Page) -> None:
     set_budget(page, "700", "openai:gpt-4o")
     page.goto(EDIT)
-    budget = page.locator("#budget")
-    expect(budget.locator("summary")).to_contain_text(
-        re.compile(r"[\d,]+ of 700 tokens \(o200k_base, exact\)")
-    )
-    expect(budget.locator("summary")).to_contain_text("over by")
+    figures, budget = page.locator("#preview .figures"), page.locator("#budget")
+    expect(figures).to_contain_text(re.compile(r"[\d,]+ / 700 tokens, over by [\d,]+\$0\.00"))
+    expect(budget).to_be_hidden()
+    page.locator(".drawer > summary").click()
+    expect(budget).to_contain_text(re.compile(r"[\d,]+ of 700 tokens \(o200k_base, exact\)"))
     # Parts are drawn, not only told.
     expect(budget.locator("rect.share.history")).to_be_visible()
-    budget.locator("summary").click()
     expect(budget).to_contain_text("MixSeek itself cuts nothing")
     expect(budget).to_contain_text("With a cache the same")
-    before = budget.locator("summary").inner_text()
+    before = figures.inner_text()
     page.locator(".cm-content").first.press("Control+Home")
     page.keyboard.insert_text("結論から書いてください。\n" * 5)
-    expect(budget.locator("summary")).not_to_have_text(before)
-    # What was open stays open.
-    expect(budget).to_have_attribute("open", "")
+    expect(figures).not_to_have_text(before)
+    # What was open stays open, on the next visit too.
+    expect(budget).to_be_visible()
     expect(budget).to_contain_text("With a cache the same")
     eventually(page, lambda: page.evaluate("document.documentElement.scrollHeight <= innerHeight"), True)
     assert findings(page) == []
+    page.reload()
+    expect(budget).to_be_visible()
 
 
 def test_the_matrix_and_the_version_show_it_too(page: Page) -> None:

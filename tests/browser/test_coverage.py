@@ -41,12 +41,12 @@ def come_back(page: Page) -> None:
 
 
 def test_a_line_is_hatched_until_a_context_reaches_it(editor: EditorPage) -> None:
-    expect(switch(editor)).to_have_text("Every line reached")
+    expect(switch(editor)).to_have_text("All lines covered by samples")
     editor.write(LATE)
     expect(marks(editor)).to_have_count(1)
-    expect(marks(editor)).to_have_attribute("title", "No sample context reaches this line")
-    expect(switch(editor)).to_have_text("1 line not reached")
-    expect(switch(editor)).to_have_attribute("title", "No sample context reaches these lines: 3")
+    expect(marks(editor)).to_have_attribute("title", "Not covered by any sample context")
+    expect(switch(editor)).to_have_text("1 line not covered by samples")
+    expect(switch(editor)).to_have_attribute("title", "Lines not covered by any sample context: 3")
     # The hatching stands on the line that it is about.
     line = editor.page.locator(".cm-line:visible", has_text=re.compile("^late$"))
     eventually(editor.page, lambda: abs(top(line) - top(marks(editor))) < 3, True)
@@ -54,7 +54,7 @@ def test_a_line_is_hatched_until_a_context_reaches_it(editor: EditorPage) -> Non
     make_context("seventh", rounds=7, prompt_set=PromptSet.objects.get(slug=SLUG))
     come_back(editor.page)
     expect(marks(editor)).to_have_count(0)
-    expect(switch(editor)).to_have_text("Every line reached")
+    expect(switch(editor)).to_have_text("All lines covered by samples")
 
 
 def test_marks_move_with_the_text_and_each_template_has_its_own(editor: EditorPage) -> None:
@@ -64,12 +64,12 @@ def test_marks_move_with_the_text_and_each_template_has_its_own(editor: EditorPa
     editor.page.keyboard.type("# Task\n")
     expect(switch(editor)).to_have_attribute("title", re.compile(": 4$"))
     editor.page.get_by_role("tab", name="Evaluator").click()
-    expect(switch(editor)).to_have_text("Every line reached")
+    expect(switch(editor)).to_have_text("All lines covered by samples")
     expect(marks(editor)).to_have_count(0)
     editor.page.get_by_role("tab", name="Team").click()
     expect(marks(editor)).to_have_count(1)
     editor.write("{% if %}")
-    expect(switch(editor)).to_have_text("Reach not known")
+    expect(switch(editor)).to_have_text("Coverage unknown")
 
 
 def test_switched_off_it_stays_off_and_asks_nothing(editor: EditorPage) -> None:
@@ -93,7 +93,9 @@ def test_switched_off_it_stays_off_and_asks_nothing(editor: EditorPage) -> None:
 
 def test_previews_do_not_wait_for_it(editor: EditorPage) -> None:
     """However long the answer takes, typing and previews go on; then the newest text is asked about."""
-    expect(switch(editor)).to_have_text("Every line reached")  # the question that the page itself asks
+    expect(switch(editor)).to_have_text(
+        "All lines covered by samples"
+    )  # the question that the page itself asks
     held: list[Route] = []
     editor.page.route("**/coverage/", lambda route: route.fallback() if held else held.append(route))
     asked: list[Request] = []

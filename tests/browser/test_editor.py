@@ -116,7 +116,7 @@ def test_of_one_line_the_errors_come_first_and_names_stand_as_code(editor: Edito
     # Off the mark, lest a new tooltip opens at the new one.
     editor.page.locator(".cm-tooltip-lint").hover()
     editor.press("Alt+r")  # the same problems again: what was hovered is not there any more
-    expect(editor.page.locator("#preview [aria-current]")).to_have_text("3")
+    expect(editor.page.locator("#preview [aria-current]")).to_contain_text("3")
     expect(editor.page.locator(".cm-tooltip-lint")).to_have_count(0)
 
 
@@ -137,7 +137,7 @@ def test_errors_of_another_template_stay_in_the_list_until_they_are_mended(edito
     editor.wait_until_ready()
     editor.problems.get_by_role("button", name="Write submission").click()
     expect(editor.problems).to_have_count(0)
-    expect(editor.page.locator("#problems")).to_contain_text("No problems found.")
+    expect(editor.page.locator(".bench-problems")).to_be_hidden()
     editor.expect_text("Judge:\n{{ submission }}\n", "evaluator_user_prompt")
 
 
@@ -151,7 +151,7 @@ def test_keys_turn_to_a_template_and_reload_stays_there(editor: EditorPage) -> N
     editor.wait_until_ready()
     expect(editor.page.get_by_role("tab", name="Judgment")).to_have_attribute("aria-selected", "true")
     expect(editor.page.get_by_label("Sample context")).to_have_value("round-5-first")
-    expect(editor.page.locator("#preview [aria-current]")).to_have_text("2")
+    expect(editor.page.locator("#preview [aria-current]")).to_contain_text("2")
     # Arrow keys walk the tabs, round and round.
     editor.page.get_by_role("tab", name="Judgment").focus()
     editor.press("ArrowRight")

@@ -68,7 +68,7 @@ def test_typo_refused_with_the_same_words_and_the_draft_is_safe(page: Page, watc
     words = "not a variable of this template. Did you mean submission_history?"
     expect(editor.errors).to_contain_text(words)
     editor.save("With a typo")
-    expect(page.get_by_text("Not saved, but your draft is kept")).to_be_visible()
+    expect(page.get_by_text("Not saved: fix the problems below.")).to_be_visible()
     expect(editor.errors).to_contain_text(words)
     assert (editor.stored(), PromptSet.objects.get(slug=SLUG).revision) == (
         "# History\n{{ submision_history }}\n",
@@ -77,8 +77,10 @@ def test_typo_refused_with_the_same_words_and_the_draft_is_safe(page: Page, watc
     # The cursor is where the problem is, and what was asked for goes when it is done.
     press(page, "Control+.")
     expect(editor.errors).to_have_count(0)
-    expect(page.get_by_text("Not saved, but your draft is kept")).to_have_count(0)
-    press(page, "Control+s")
+    expect(page.get_by_text("Not saved: fix the problems below.")).to_have_count(0)
+    press(page, "Control+s")  # the message is from the save that failed: a look at it,
+    expect(page.get_by_label("Message")).to_be_focused()
+    press(page, "Control+s")  # then it is used
     expect(page.get_by_text(f"Saved as v{version + 1}.")).to_be_visible()
     assert newest() == "# History\n{{ submission_history }}\n"
 
@@ -109,7 +111,7 @@ def test_somebody_was_faster_both_texts_are_kept(page: Page, watch: Watch) -> No
         theirs, base=prompt_set.revision, message="Faster", author=author, at=prompt_set.changed_at
     )
     editor.save("Mine")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Somebody was faster")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Someone else saved first: v")
     page.get_by_role("button", name="Make this my draft").click()
     editor.wait_until_ready()
     editor.expect_text("my line\ntheir line\n")
@@ -121,10 +123,10 @@ def test_all_of_it_without_javascript(plain: Page, watch: Watch) -> None:
     text = plain.get_by_label("team_user_prompt")
     text.fill("# History\n{{ submision_history }}\n")
     plain.get_by_role("button", name="Preview").click()
-    expect(plain.locator("#problems")).to_contain_text("Did you mean submission_history?")
+    expect(plain.locator("#preview")).to_contain_text("Did you mean submission_history?")
     plain.get_by_label("Message").fill("By hand")
     plain.get_by_role("button", name="Save").click()
-    expect(plain.get_by_text("Not saved, but your draft is kept")).to_be_visible()
+    expect(plain.get_by_text("Not saved: fix the problems below.")).to_be_visible()
     text.fill("# Round {{ round_number }}\n{{ submission_history }}\n")
     plain.get_by_role("button", name="Preview").click()
     expect(plain.locator("#preview .prompt")).to_contain_text("# Round 2")

@@ -59,7 +59,8 @@ def test_a_pause_shows_what_a_team_would_receive(editor: EditorPage) -> None:
     expect(editor.prompt).to_have_text("Round 2:")
     editor.page.keyboard.type("go on")
     expect(editor.prompt).to_have_text("Round 2: go on")
-    expect(editor.page.locator("#preview .figures")).to_contain_text("14 characters")
+    expect(editor.page.locator("#preview .figures")).to_contain_text("tokens")
+    expect(editor.page.locator("#budget")).to_contain_text("14 characters")
     expect(editor.page.locator("#changes summary")).to_contain_text("Since v5")
 
 

@@ -49,7 +49,7 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     expect(page.locator(".cm-lint-marker-error")).to_have_count(1)
     page.get_by_label("Message").fill("Docs elsewhere")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("Not saved, but your draft is kept")).to_be_visible()
+    expect(page.get_by_text("Not saved: fix the problems below.")).to_be_visible()
     assert findings(page) == []
     # One press mends it.
     editor.errors.get_by_role("button", name="Write docs_path").click()

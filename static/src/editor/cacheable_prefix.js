@@ -1,5 +1,5 @@
-// The beginning that a cache can keep is shaded, in the template and in the prompt. Asked for after each preview, one
-// question at a time, and never waited for: meanwhile the shades move along with what is typed.
+// The beginning that a cache can keep is highlighted, in the template and in the prompt, while its drawer is open. Asked
+// for after each preview, one question at a time, and never waited for: meanwhile the marks move along with the text.
 import { ChangeSet, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, WidgetType } from "@codemirror/view";
 import { parse } from "./page.js";
@@ -7,7 +7,6 @@ import { parse } from "./page.js";
 const PAUSE = 150; // after the preview: that one goes first
 const AGAIN = 2000; // the server is busy with something more urgent
 const SHADE = "studio-cache-shade";
-const OPEN = "studio-cache-open";
 
 class End extends WidgetType {
   constructor(name, title) {
@@ -65,8 +64,8 @@ export function cacheablePrefix(form, editors, current) {
   if (!block) return { changed() {} };
   const control = block.querySelector("[data-cache-switch]");
   const opened = new Set(); // hints whose order is shown
+  const drawer = block.closest("details");
   let isOn = localStorage.getItem(SHADE) !== "off";
-  let isOpen = localStorage.getItem(OPEN) === "on";
   let known = null; // what was last answered: {kind, task, round, prompt}
   let sent = null;
   let timer = 0;
@@ -78,7 +77,7 @@ export function cacheablePrefix(form, editors, current) {
 
   function shown() {
     const preview = document.getElementById("preview");
-    return { preview, pre: preview?.querySelector("pre.prompt") };
+    return { preview, pre: preview?.querySelector("pre.prompt:not(.last-good)") };
   }
 
   async function ask() {
@@ -86,7 +85,7 @@ export function cacheablePrefix(form, editors, current) {
     const { preview, pre } = shown();
     const { kind, view, textarea } = current();
     // The answer to the last question asks the next one.
-    if (sent || document.hidden || preview?.dataset.kind !== kind) return;
+    if (sent || document.hidden || !drawer.open || preview?.dataset.kind !== kind) return;
     if (!pre) return fade(kind);
     if (view.composing || view.compositionStarted) return plan(AGAIN / 4);
     const { doc } = view.state;
@@ -125,16 +124,11 @@ export function cacheablePrefix(form, editors, current) {
     put(document.adoptNode(found));
   }
 
-  /** The new block in the old one's place, as open and as far down as that one was. */
+  /** The new block in the old one's place, with the same orders open. */
   function put(fresh) {
     const old = document.getElementById("cacheable-prefix");
-    const scroll = old.querySelector(".cache-body")?.scrollTop ?? 0;
-    if (fresh.matches("details")) fresh.open = isOpen;
     for (const each of fresh.querySelectorAll("[data-hint]")) each.open = opened.has(each.dataset.hint);
-    if (fresh.isEqualNode(old)) return;
-    old.replaceWith(fresh);
-    const body = fresh.querySelector(".cache-body");
-    if (body) body.scrollTop = scroll;
+    if (!fresh.isEqualNode(old)) old.replaceWith(fresh);
   }
 
   /** Of a text with errors nothing is known. */
@@ -146,7 +140,7 @@ export function cacheablePrefix(form, editors, current) {
 
   function paintSource(kind, task, round) {
     const { view } = editors.get(kind);
-    view.dispatch({ effects: shade.of(isOn ? decorations(task, Math.max(task, round), block.dataset) : Decoration.none) });
+    view.dispatch({ effects: shade.of(isOn && drawer.open ? decorations(task, Math.max(task, round), block.dataset) : Decoration.none) });
   }
 
   /** Shades the prompt; of one that is newer than the answer, no more than is the same. */
@@ -154,21 +148,40 @@ export function cacheablePrefix(form, editors, current) {
     const { preview, pre } = shown();
     if (!pre) return;
     const text = pre.textContent;
-    const isAbout = isOn && known?.kind === preview.dataset.kind;
+    const isAbout = isOn && drawer.open && known?.kind === preview.dataset.kind;
     const most = !isAbout ? 0 : text === known.prompt ? text.length : sharedLength(text, known.prompt);
     const task = Math.min(known?.task ?? 0, most);
     const round = Math.max(task, Math.min(known?.round ?? 0, most));
     const scroll = pre.scrollTop;
-    pre.replaceChildren(...part("task", text.slice(0, task)), ...part("round", text.slice(task, round)), text.slice(round));
+    for (const each of pre.querySelectorAll(".stable")) each.replaceWith(...each.childNodes);
+    pre.normalize();
+    for (const [node, start] of textNodes(pre)) {
+      // From the end on, so that what is before stays in its place.
+      wrap(node, "round", task - start, round - start);
+      wrap(node, "task", -start, task - start);
+    }
+    for (const name of ["task", "round"]) [...pre.querySelectorAll(`.stable.${name}`)].at(-1)?.classList.add("end");
     pre.scrollTop = scroll;
   }
 
-  function part(name, text) {
-    if (!text) return [];
+  /** The pieces of text in an element, each with its offset in the whole. */
+  function textNodes(element) {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const found = [];
+    for (let start = 0; walker.nextNode(); start += walker.currentNode.length) found.push([walker.currentNode, start]);
+    return found;
+  }
+
+  function wrap(node, name, from, to) {
+    const start = Math.max(from, 0);
+    const end = Math.min(to, node.length);
+    if (start >= end) return;
+    if (end < node.length) node.splitText(end);
+    const part = start ? node.splitText(start) : node;
     const element = document.createElement("span");
     element.className = `stable ${name}`;
-    element.textContent = text;
-    return [element];
+    part.replaceWith(element);
+    element.append(part);
   }
 
   // Whatever brings a new preview: a pause, a round, another context or tab, a save.
@@ -182,22 +195,22 @@ export function cacheablePrefix(form, editors, current) {
     ({ target }) => {
       const { hint } = target.dataset;
       if (hint) opened[target.open ? "add" : "delete"](hint);
-      if (target.id !== "cacheable-prefix" || !target.isConnected) return;
-      isOpen = target.open;
-      localStorage.setItem(OPEN, isOpen ? "on" : "off");
     },
     true,
   );
-  control.hidden = false;
-  control.setAttribute("aria-pressed", String(isOn));
-  control.addEventListener("click", () => {
-    isOn = !isOn;
-    localStorage.setItem(SHADE, isOn ? "on" : "off");
-    control.setAttribute("aria-pressed", String(isOn));
-    if (!isOn) for (const { view } of editors.values()) view.dispatch({ effects: shade.of(Decoration.none) });
+  function switched() {
+    if (!isOn || !drawer.open) for (const { view } of editors.values()) view.dispatch({ effects: shade.of(Decoration.none) });
     paintPrompt();
-    if (isOn) plan(0);
+    plan(0);
+  }
+  control.parentElement.hidden = false;
+  control.checked = isOn;
+  control.addEventListener("change", () => {
+    isOn = control.checked;
+    localStorage.setItem(SHADE, isOn ? "on" : "off");
+    switched();
   });
+  drawer.addEventListener("toggle", ({ target }) => target === drawer && switched());
   document.addEventListener("visibilitychange", () => document.hidden || plan());
   plan(PAUSE * 2);
 

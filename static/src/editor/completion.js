@@ -3,14 +3,15 @@ import { acceptCompletion, autocompletion, completionKeymap } from "@codemirror/
 import { Prec } from "@codemirror/state";
 import { keymap } from "@codemirror/view";
 import { ownNames, segmentAt, template } from "./jinja.js";
+import { described } from "./variables.js";
 
-/** `variables`: [{name, type, description, sample}]; `words`: {tags, filters, tests, methods, loop} as lists. */
+/** `variables`: [{name, type}]; `words`: {tags, filters, tests, methods, loop} as lists. */
 export function completion(variables, words) {
   const known = variables.map((variable, at) => ({
     label: variable.name,
     type: "variable",
     detail: variable.type,
-    info: () => described(variable),
+    info: () => described(variable.name),
     // As the template's variables are told everywhere: the task first, the clock last.
     boost: variables.length - at,
     apply: applyName,
@@ -70,17 +71,4 @@ function applyName(view, { label }, from, to) {
     userEvent: "input.complete",
     scrollIntoView: true,
   });
-}
-
-function described({ description, type, sample }) {
-  const box = document.createElement("div");
-  const what = document.createElement("p");
-  what.textContent = description;
-  const value = document.createElement("pre");
-  value.textContent = String(sample).split("\n").slice(0, 4).join("\n");
-  const kind = document.createElement("p");
-  kind.className = "soft";
-  kind.textContent = type;
-  box.append(what, kind, value);
-  return box;
 }

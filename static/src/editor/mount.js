@@ -20,6 +20,7 @@ import { pairs } from "./pairs.js";
 import { problems } from "./problems.js";
 import { prefixShades } from "./cacheable_prefix.js";
 import { toml } from "./toml.js";
+import { variableTips } from "./variables.js";
 
 const NO_WORDS = { tags: [], filters: [], tests: [], methods: [], loop: [] };
 
@@ -56,7 +57,7 @@ export function mount(textarea, { words = NO_WORDS, phrases = {}, onChange } = {
         search({ top: true }),
         indentUnit.of("  "),
         overwrite,
-        isToml ? toml : [template, pairs(), completion(variables, words)],
+        isToml ? toml : [template, pairs(), completion(variables, words), variableTips],
         keymap.of([...searchKeymap, ...historyKeymap, ...defaultKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;

@@ -7,7 +7,9 @@ export function parse(html) {
 export function adopt(other) {
   swap("main > .notices", other, (element) => document.querySelector("#draft-notices").before(element));
   for (const selector of ["#draft-notices", ".page-facts", "#problems", "#preview"]) swap(selector, other);
-  swap("#message-error", other, (element) => document.querySelector(".editor-save").append(element));
+  for (const selector of ["#message-error", "#message-kept"]) {
+    swap(selector, other, (element) => document.querySelector(".editor-save").append(element));
+  }
   const [chosen, offered] = [document, other].map((page) => page.querySelector("#context, #workspace"));
   // What was chosen may be gone by now.
   if (chosen && offered && ![...offered.options].some(({ value }) => value === chosen.value)) chosen.replaceChildren(...offered.options);

@@ -6,11 +6,36 @@ const PAUSE = 250;
 const BETWEEN_SIGNS = 1500; // in {{ }} with nothing in it yet, somebody is about to choose a name
 const LONGEST = 1000; // who types without a pause sees it move nevertheless
 
-/** `current()` gives the editor shown; `onAnswer(kind, problems, doc, changes)` hears what the server found. */
-export function preview(form, current, onAnswer) {
+/**
+ * `current()` gives the editor shown; `onAnswer(kind, problems, doc, changes)` hears what the server found, and
+ * `onShow()` of each preview that takes the place of another.
+ */
+export function preview(form, current, onAnswer, onShow) {
   let timer = 0;
   let since = 0;
   let sent = null;
+  let good = null; // the last prompt that rendered, and where
+
+  /** A prompt that rendered stays, dimmed, while the text has errors. */
+  function keepGood() {
+    const shown = document.getElementById("preview");
+    const { context, round } = form.elements;
+    const key = [shown.dataset.kind, context?.value, round?.value].join(" ");
+    const prompt = shown.querySelector("pre.prompt");
+    if (shown.dataset.state === "text") {
+      if (prompt) good = { key, prompt };
+      return;
+    }
+    if (good?.key !== key) return;
+    const copy = good.prompt.cloneNode(true);
+    copy.classList.add("last-good");
+    const note = shown.querySelector(".last-good-note");
+    if (!note) return;
+    note.textContent = note.dataset.own;
+    note.hidden = false;
+    if (prompt) prompt.replaceWith(copy);
+    else shown.append(copy);
+  }
 
   function plan() {
     since ||= Date.now();
@@ -72,6 +97,13 @@ export function preview(form, current, onAnswer) {
     if (target.dataset.kind !== sent?.kind) return;
     onAnswer(sent.kind, JSON.parse(target.dataset.problems || "[]"), sent.doc, sent.changes);
   });
+  // Whatever brings a new preview: a pause, a round, another context or tab, a save.
+  new MutationObserver(() => {
+    keepGood();
+    onShow();
+  }).observe(document.getElementById("preview").parentElement, { childList: true });
+  keepGood();
+
   for (const name of ["htmx:sendError", "htmx:timeout"]) {
     form.addEventListener(name, () => (document.getElementById("preview").dataset.stale = ""));
   }

@@ -85,8 +85,8 @@ function standing(state) {
   const found = [];
   forEachDiagnostic(state, (problem, from, to) => found.push({ problem, from, to }));
   const number = ({ from }) => state.doc.lineAt(from).number;
-  // As the list below the editor has them: line by line, errors first.
-  return found.sort((one, other) => number(one) - number(other) || byRank(one.problem, other.problem) || one.from - other.from);
+  // As the lists have them: errors first, then line by line.
+  return found.sort((one, other) => byRank(one.problem, other.problem) || number(one) - number(other) || one.from - other.from);
 }
 
 function byRank(one, other) {

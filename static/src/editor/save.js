@@ -9,6 +9,8 @@ export function saving(form, drafts, line, onAnswer) {
   async function save() {
     if (busy) return;
     if (!elements.message.value.trim()) return askForMessage();
+    // Written for an earlier attempt, and not looked at since: the next press saves with it.
+    if (document.querySelector("#message-kept:not([data-seen])")) return lookAtMessage();
     busy = true;
     try {
       await send();
@@ -76,6 +78,11 @@ export function saving(form, drafts, line, onAnswer) {
     if (elements.message.hasAttribute("aria-invalid")) elements.message.focus();
   }
 
+  function lookAtMessage() {
+    elements.message.focus();
+    elements.message.select();
+  }
+
   function askForMessage() {
     const { message } = elements;
     message.setAttribute("aria-invalid", "true");
@@ -90,10 +97,11 @@ export function saving(form, drafts, line, onAnswer) {
     message.focus();
   }
 
+  elements.message.addEventListener("focus", () => document.querySelector("#message-kept")?.setAttribute("data-seen", ""));
   elements.message.addEventListener("input", () => {
     elements.message.removeAttribute("aria-invalid");
     elements.message.removeAttribute("aria-describedby");
-    document.querySelector("#message-error")?.remove();
+    for (const note of document.querySelectorAll("#message-error, #message-kept")) note.remove();
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();

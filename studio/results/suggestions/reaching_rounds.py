@@ -11,7 +11,8 @@ from builder.errors import BuilderError, LeaderboardError
 from builder.template.formatters import Values, variables
 from studio.contexts.at_round import SAMPLE_TIME, dialect_of
 from studio.models import PromptSet, RoundResult
-from studio.preview.coverage import digest_of, stamp_of
+from studio.preview.coverage import digest_of
+from studio.preview.situations import stamp_of
 from studio.results.suggestions.rounds_of_runs import RealRound, context_of, mark_of, runs_of
 from studio.shell.jail import pool
 from studio.shell.sized_cache import SizedCache

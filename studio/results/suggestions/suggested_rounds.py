@@ -9,7 +9,7 @@ from itertools import chain, islice
 
 from builder.errors import BuilderError, LeaderboardError
 from studio.models import PromptSet, RoundResult, RunResult, SampleContext, Workspace
-from studio.preview.coverage import stamp_of
+from studio.preview.situations import stamp_of
 from studio.results.suggestions.rounds_of_runs import RealRound, context_of, mark_of, runs_of
 from studio.results.suggestions.sample_gaps import (
     TRAITS,

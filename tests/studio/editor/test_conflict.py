@@ -113,7 +113,7 @@ def test_two_tabs_are_put_together_in_the_same_way(prompt_set: PromptSet, signed
         (THEIRS, CopyReason.REPLACED),
     }
     after = signed_in.get(EDIT).content.decode()
-    assert "Another tab holds" not in after and "2 texts put aside" in after
+    assert "Another tab holds" not in after and "2 saved drafts" in after
 
 
 def test_a_save_from_the_stale_tab_shows_both_texts(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -58,7 +58,22 @@ def test_completion_is_offered_just_the_variables_of_the_template(
     offered = json.loads(html.unescape(found[1]))
     known = VARIABLES[kind]  # type: ignore[index]
     assert [each["name"] for each in offered] == [variable.name for variable in known]
-    assert all(each["type"] in ("string", "int") and each["description"] for each in offered)
+    assert all(each["type"] in ("string", "int") for each in offered)
+
+
+def test_the_variables_are_told_with_their_values_in_the_context(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    def rows(text: str) -> list[str]:
+        panel = text.partition('id="variables"')[2].partition("</ul>")[0]
+        return [" ".join(re.sub("<[^>]*>", " ", row).split()) for row in panel.split("<li")[1:]]
+
+    address = "/prompts/set/variables/?kind=evaluator&context=own&round=1"
+    asked = rows(signed_in.get(address).content.decode())
+    assert asked == rows(page(signed_in, "?kind=evaluator&context=own&round=1"))
+    assert 'data-variable="submission"> submission string The submission to be evaluated text 1' in asked
+    assert signed_in.get("/prompts/set/variables/?context=nothing").status_code == 404
+    assert signed_in.get("/prompts/nothing/variables/").status_code == 404
 
 
 def test_the_address_chooses_template_context_and_round(prompt_set: PromptSet, signed_in: Client) -> None:

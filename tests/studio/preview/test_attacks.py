@@ -88,7 +88,7 @@ def test_what_takes_too_much_is_stopped_by_name_at_preview_and_at_save(
     assert any(f"&quot;jail-{limit}&quot;" in page for limit in limits), page
     assert previews_again(looker)
     saved = saver.post(SAVE, fields(team=text, message="m"))
-    assert saved.status_code == 422 and "Not saved, but your draft is kept" in saved.content.decode()
+    assert saved.status_code == 422 and "Not saved: fix the problems below." in saved.content.decode()
     assert PromptVersion.objects.count() == 1
     assert previews_again(saver)
 

@@ -223,6 +223,32 @@ def test_what_does_not_do_is_said_at_its_field_and_nothing_is_lost(
     assert (prompt_set.budgets, prompt_set.round_config) == ({}, {})
 
 
+def seen(client: Client) -> str:
+    found = re.search(r'name="seen" value="([^"]*)"', client.get(SETTINGS).content.decode())
+    assert found
+    return html.unescape(found[1])
+
+
+def test_budgets_that_somebody_else_saved_meanwhile_are_not_written_over_unseen(
+    signed_in: Client, prompt_set: PromptSet
+) -> None:
+    before = seen(signed_in)
+    assert signed_in.post(BUDGETS, said(team="1200", seen=before)).status_code == 302
+    answer = signed_in.post(BUDGETS, said(team="900", evaluator="80", seen=before))
+    page = answer.content.decode()
+    assert answer.status_code == 422 and "Changed meanwhile: it is 1200 now." in page
+    assert 'value="900"' in page and 'value="80"' in page
+    prompt_set.refresh_from_db()
+    assert prompt_set.budgets == {"team": 1200}
+    # Who has seen that may save all the same.
+    again = re.search(r'name="seen" value="([^"]*)"', page)
+    assert again
+    sent = said(team="900", evaluator="80", seen=html.unescape(again[1]))
+    assert signed_in.post(BUDGETS, sent).status_code == 302
+    prompt_set.refresh_from_db()
+    assert prompt_set.budgets == {"team": 900, "evaluator": 80}
+
+
 def test_a_set_of_a_system_prompt_has_only_a_model(signed_in: Client, prompt_set: PromptSet) -> None:
     PromptSet.objects.update(holds="system", budgets={"team": 5})
     assert "budget_team" not in signed_in.get(SETTINGS).content.decode()

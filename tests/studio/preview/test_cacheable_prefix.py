@@ -115,7 +115,7 @@ def test_the_minimum_of_the_sets_model_counts(signed_in: Client, prompt_set: Pro
 def test_of_a_text_without_a_prompt_nothing_is_known(
     signed_in: Client, prompt_set: PromptSet, text: str
 ) -> None:
-    assert "Not known of a text that gives no prompt." in ask(signed_in, text)
+    assert "Cacheable prefix unknown: no preview yet" in ask(signed_in, text)
 
 
 def test_the_same_text_asks_the_jail_once_and_another_waits_while_it_is_off(
@@ -161,8 +161,8 @@ def test_without_scripts_a_button_shows_the_page_with_all_of_it(
 ) -> None:
     page = signed_in.post(ADDRESS, fields(team=CLOCK, kind="team", context="third", round=2))
     text = page.content.decode()
-    assert page.status_code == 200 and '<details id="cacheable-prefix"' in text and " open>" in text
-    assert '<span class="stable task">Now: </span>' in text
+    assert page.status_code == 200 and '<div id="cacheable-prefix"' in text and " open>" in text
+    assert '<span class="stable task end">Now: </span>' in text
     assert offered(text) and CLOCK.splitlines()[0] in text
     assert not Draft.objects.exists()
 
@@ -180,7 +180,7 @@ def test_a_suggested_order_is_taken_and_the_old_text_put_aside(
     assert (draft.evaluator_user_prompt, draft.base) == (TEXTS.evaluator_user_prompt, 1)
     assert (copy.team_user_prompt, copy.reason) == (CLOCK, CopyReason.REORDERED)
     page = answer.content.decode()
-    assert "Taken into your draft." in page and "Before a suggested order" in page
+    assert "Draft updated." in page and "Before a suggested order" in page
     # What is in the draft now loses nothing that could be had by another order of these lines.
     assert "C001" not in ask(signed_in, draft.team_user_prompt)
 

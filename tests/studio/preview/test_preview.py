@@ -40,9 +40,10 @@ def ask(client: Client, **more: Any) -> str:
 
 
 def prompt(page: str) -> str:
+    """What a browser would show; without the marks of changed lines."""
     found = re.search(r'<pre class="prompt"[^>]*>\n(.*?)</pre>', page, re.DOTALL)
     assert found, page
-    return html.unescape(found[1])
+    return html.unescape(re.sub(r"</?(?:ins|span)\b[^>]*>", "", found[1]))
 
 
 def problems(page: str) -> list[dict[str, Any]]:
@@ -101,7 +102,7 @@ def test_the_dialect_of_the_set_is_the_one_rendered(prompt_set: PromptSet, signe
     assert prompt(ask(signed_in, team=text)) == "a\n\nb\n\nc"
     PromptSet.objects.update(dialect="english")
     page = ask(signed_in, team=text + "\n{{ submission_history }}", go=1)
-    assert prompt(page) == "a\nb\nc\nThere are no earlier submissions yet." and ">english<" in page
+    assert prompt(page) == "a\nb\nc\nThere are no earlier submissions yet." and "Formatting: english" in page
 
 
 def test_no_environment_variable_is_read(
@@ -153,8 +154,22 @@ def test_what_changed_against_the_saved_version_is_counted_and_marked(
     assert "<del>Task</del>" in page and "<ins>Duty</ins>" in page
 
 
-def test_unchanged_text_says_so(prompt_set: PromptSet, signed_in: Client) -> None:
-    assert "As in v1" in ask(signed_in)
+def test_lines_that_differ_from_the_saved_version_are_marked_in_the_prompt(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    page = ask(signed_in, team="# Task\n<brief>\nRound {{ round_number }}\nlast\n")
+    assert (
+        '# Task\n<ins class="new-lines">&lt;brief&gt;\n</ins>Round 3\n<ins class="new-lines">last</ins></pre>'
+        in page
+    )
+    page = ask(signed_in, team="# Task\nRound {{ round_number }}\n")
+    assert '# Task\n<span class="lines-gone" title="1 line removed"></span>Round 3</pre>' in page
+    for unchanged in (ask(signed_in), ask(signed_in, team=TEAM.replace("Round", "{# a note #}Round"))):
+        assert "<ins" not in unchanged and "lines-gone" not in unchanged
+
+
+def test_an_unchanged_text_needs_no_sentence(prompt_set: PromptSet, signed_in: Client) -> None:
+    assert 'class="changes' not in ask(signed_in)
 
 
 def test_a_changed_template_that_gives_the_same_prompt_says_so(
@@ -170,24 +185,31 @@ def test_a_set_without_versions_has_nothing_to_compare(signed_in: Client, prompt
     assert "Since v" not in ask(signed_in, team="x\ny")
 
 
-def test_problems_stand_in_place_of_the_text(prompt_set: PromptSet, signed_in: Client) -> None:
+def test_problems_stand_above_the_saved_versions_prompt_and_nowhere_else(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
     page = ask(signed_in, team="# Task\n{{ submision_history }}\n")
     assert '<pre class="prompt"' not in page and 'data-state="problems"' in page
+    assert re.search(
+        r"Prompt of v1:.*<pre class=\"prompt last-good\"[^>]*>\n# Task\ncount the stars", page, re.S
+    )
+    assert page.count('class="finding error"') == 1 and page.index("Can't render") < page.index("<pre")
     (problem,) = problems(page)
     assert (problem["severity"], problem["line"]) == ("error", 2)
     assert (problem["replaces"], problem["replacement"]) == ("submision_history", "submission_history")
     assert 'hx-swap-oob="true"' in page and "Line 2" in page
 
 
-def test_of_one_line_the_errors_come_first(prompt_set: PromptSet, signed_in: Client) -> None:
+def test_errors_come_first(prompt_set: PromptSet, signed_in: Client) -> None:
     page = ask(signed_in, team="{{ user_prompt|upper }}\n{{ user_prompt|lower }} {{ submision_history }}\n")
     assert [(each["line"], each["severity"]) for each in problems(page)] == [
-        (1, "hint"),
         (2, "error"),
+        (1, "hint"),
         (2, "hint"),
     ]
-    listed = page.partition('id="problems"')[2]
-    assert re.findall(r'class="finding (\w+)"', listed) == ["hint", "error", "hint"]
+    above, _, listed = page.partition('id="problems"')
+    assert re.findall(r'class="finding (\w+)"', above) == ["error"]
+    assert re.findall(r'class="finding (\w+)"', listed) == ["hint", "hint"]
 
 
 def test_names_in_a_problem_stand_as_code(prompt_set: PromptSet, signed_in: Client) -> None:
@@ -232,7 +254,7 @@ def test_what_is_rendered_is_text_on_the_page(prompt_set: PromptSet, signed_in: 
 
 def test_a_very_long_prompt_is_cut_for_the_page_alone(prompt_set: PromptSet, signed_in: Client) -> None:
     page = ask(signed_in, team="{% for i in range(9) %}" + "x" * 60_000 + "\n{% endfor %}")
-    assert "The rest is not shown here." in page and "540009 characters" in page
+    assert "The rest is not shown here." in page and "540,009 characters" in page
     assert len(prompt(page)) == studio.preview.rendering.MOST_SHOWN
     assert "Not compared with v1" in page
 

@@ -72,7 +72,7 @@ def test_a_text_with_errors_is_refused_with_line_and_suggestion(
     page = answer.content.decode()
     assert answer.status_code == 422 and PromptVersion.objects.count() == 1
     assert "Line 3" in page and "submision_history" in page and "submission_history" in page
-    assert "Not saved, but your draft is kept" in page
+    assert "Not saved: fix the problems below." in page
     assert Draft.objects.get().team_user_prompt == text
     assert 'value="history"' in page  # the message is not lost either
 
@@ -245,3 +245,15 @@ def test_a_tab_of_before_the_save_cannot_write_over_the_next_draft(
     answer = signed_in.post(DRAFT, fields(team=TEAM + "old\n", revision=1, tab="old", seq=9))
     assert answer.status_code == 409
     assert Draft.objects.get().team_user_prompt == TEAM + "next\n"
+
+
+def test_a_refused_save_still_shows_the_prompt_of_a_round_that_has_one(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    make_context("second", rounds=2, prompt_set=prompt_set)
+    text = "Round {{ round_number }}\n{{ user_prompt + 1 if round_number == 1 }}"
+    sent = fields(team=text, message="m", context="second", round=2)
+    page = signed_in.post(SAVE, sent).content.decode()
+    assert 'data-state="text"' in page and "Can't render" not in page
+    assert page.count('class="finding error"') == 1 and "round 1</strong>:" in page
+    assert 'id="message-kept"' in page and 'value="m"' in page

@@ -233,7 +233,7 @@ def test_discarding_asks_first_and_can_be_undone(prompt_set: PromptSet, signed_i
     asked = signed_in.get("/prompts/set/discard/")
     assert "Discard the draft?" in asked.content.decode() and texts(*Draft.objects.all()) == ["not so good"]
     done = signed_in.post("/prompts/set/discard/", {"revision": 1}, follow=True).content.decode()
-    assert "1 text put aside" in done and "No changes" in done and "not so good" not in done
+    assert "1 saved draft" in done and "No changes" in done and "not so good" not in done
     back = signed_in.post(f"/prompts/set/copies/{DraftCopy.objects.get().pk}/", follow=True)
     assert "not so good" in back.content.decode() and "Draft with changes" in back.content.decode()
 

@@ -76,6 +76,8 @@ def test_the_list_shows_every_figure_with_its_date_and_where_it_is_from(signed_i
     for figure in ("128,000", "1,024", "in steps of 128", "$2.50", "$1.25", "$10.00", "as shipped"):
         assert figure in row
     assert "Jan. 31, 2026" in row or "2026-01-31" in row
+    assert page.count("not checked") == 1, "said once, above the table"
+    assert page.count("Prompts up to 200,000 tokens") == 2 and page.count("out of date?") <= 1
 
 
 def test_figures_older_than_half_a_year_are_marked() -> None:

@@ -13,8 +13,12 @@ def test_pool_renders_a_persons_text() -> None:
     assert jail.pool().render("evaluator", "Q: {{ user_prompt }}", {"user_prompt": "why?"}) == "Q: why?"
 
 
-def test_system_check_says_where_the_filter_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jail, "seccomp_supported", lambda: False)
-    assert [message.id for message in jail.check_seccomp()] == ["studio.W001"]
-    monkeypatch.setattr(jail, "seccomp_supported", lambda: True)
-    assert jail.check_seccomp() == []
+@pytest.mark.parametrize(
+    ("missing", "said"), [("seccomp_supported", "studio.W001"), ("landlock_supported", "studio.W002")]
+)
+def test_system_check_says_what_is_missing(missing: str, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("seccomp_supported", "landlock_supported"):
+        monkeypatch.setattr(jail, name, lambda: True)
+    assert jail.check_confinement() == []
+    monkeypatch.setattr(jail, missing, lambda: False)
+    assert [message.id for message in jail.check_confinement()] == [said]

@@ -89,7 +89,7 @@ def test_unknown_keys_refuse_a_version_with_their_lines(signed_in: Client, perso
     said = answer.content.decode()
     assert answer.status_code == 422
     assert 'data-line="5"' in said and 'data-line="6"' in said
-    assert "docs_path" in said and "Not saved, but your draft is kept" in said
+    assert "docs_path" in said and "Not saved: fix the problems below." in said
     assert made.versions.count() == 1 and Draft.objects.get().templates == SystemText(TYPO)
 
 

@@ -10,9 +10,11 @@ from django.test import Client
 from pytest_django.fixtures import DjangoAssertNumQueries
 
 import studio.workspaces.glance
+from builder.errors import DatabaseQuarantined
 from builder.simulation import Run, simulate
 from studio.models import Label, PromptSet, Workspace
-from studio.workspaces.stores import store_of
+from studio.workspaces.stores import close_all, store_of
+from tests.builder.leaderboard.hostile_databases import make_hostile
 from tests.studio.clock import NOW
 from tests.studio.workspaces.exports.confirming import make_set, templates
 from tests.studio.workspaces.prompt_files import note_export, write
@@ -284,6 +286,37 @@ def test_a_database_that_lacks_tables_is_told(signed_in: Client, tmp_path: Path)
         connection.execute("CREATE TABLE leader_board (execution_id VARCHAR)")
     register(tmp_path)
     assert "The database lacks" in text_of(signed_in, "/workspaces/mine/")
+
+
+def test_a_database_that_no_reader_survived_is_set_aside_until_somebody_asks(
+    signed_in: Client, demo: Path
+) -> None:
+    workspace = Workspace.objects.get(slug="research")
+    store = store_of(workspace)
+    assert store.executions()
+    with pytest.MonkeyPatch.context() as hurried:
+        hurried.setattr("builder.leaderboard.reader.SECONDS", 0.2)
+        with pytest.raises(DatabaseQuarantined):
+            store.rows("SELECT count(*) FROM range(100000000000000) t(i) WHERE hash(i) = 1")
+    close_all()  # a restart
+    page = text_of(signed_in, "/workspaces/research/")
+    assert "is set aside: reading it took longer than it may" in page and "Read the database again" in page
+    answer = signed_in.get("/workspaces/research/runs/")
+    assert "is set aside" in answer.content.decode()
+    assert signed_in.get("/workspaces/research/database/").status_code == 405
+    after = signed_in.post("/workspaces/research/database/", follow=True).content.decode()
+    assert "is set aside" not in after and "Read the database again" not in after
+    assert store_of(workspace).executions()
+
+
+@pytest.mark.parametrize("name", ["levenshtein", "generated column", "macro"])
+def test_a_database_that_defines_its_own_is_refused_by_name(
+    name: str, signed_in: Client, tmp_path: Path
+) -> None:
+    make_hostile(name, tmp_path)
+    register(tmp_path)
+    page = text_of(signed_in, "/workspaces/mine/")
+    assert "is not read" in page and "Read the database again" not in page
 
 
 def test_a_folder_out_of_the_roots_is_neither_read_nor_shown(
