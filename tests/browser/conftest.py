@@ -17,17 +17,26 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
+from builder.jail import JailPool
 from studio.operations.demo import load_demo
 from studio.operations.demo.workspaces import WORKSPACES, keep_running, make_workspace
 from studio.prompts.language_models import add_missing
+from studio.shell import jail
 from studio.shell.signin import issue_link_token
 from tests.browser.patience import PATIENCE
 from tests.browser.profiles import Profiles
 from tests.browser.traffic import Traffic
 from tests.browser.watch import Watch
 from tests.chromium import ARGUMENTS, find_chromium
+from tests.studio.jail import PATIENT
 
 expect.set_options(timeout=PATIENCE)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_jail() -> None:
+    """The pool of this process, with more time to start."""
+    jail.use(JailPool(limits=PATIENT))
 
 
 @pytest.fixture(scope="session")

@@ -16,8 +16,14 @@ from builder.jail import JailPool
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
-from tests.studio.jail import UseJail
+from tests.studio.jail import PATIENT, UseJail
 from tests.studio.odd_workspace import make_odd_workspace
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_jail() -> None:
+    """The pool of this process, with more time to start."""
+    jail.use(JailPool(limits=PATIENT))
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +93,6 @@ def use_jail() -> Iterator[UseJail]:
 @pytest.fixture
 def own_jail(use_jail: UseJail) -> Iterator[JailPool]:
     """A small jail for one test: whom it makes wait is nobody in the next one."""
-    with JailPool(size=1, spares=1) as own:
+    with JailPool(size=1, spares=1, limits=PATIENT) as own:
         use_jail(own)
         yield own

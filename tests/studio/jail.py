@@ -2,7 +2,10 @@
 
 from collections.abc import Callable
 
-from builder.jail import JailPool
+from builder.jail import JailPool, Limits
 
 UseJail = Callable[[JailPool | None], JailPool | None]
 """The fixture ``use_jail``: the studio uses this pool until the test ends."""
+
+PATIENT = Limits(wait=60, start=60)
+"""On a machine that is busy with other tests a worker takes its time; what a text may use stays as it is."""

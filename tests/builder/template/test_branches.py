@@ -3,7 +3,7 @@
 import pytest
 
 from builder.errors import LimitExceeded
-from builder.jail import JailPool
+from builder.jail import JailPool, Limits
 from builder.template.branches import branches, take
 from builder.template.dialect import MIXSEEK
 from builder.template.variables import sample_values
@@ -50,7 +50,7 @@ def test_output_is_bounded() -> None:
 def test_a_dormant_branch_meets_its_limit_in_the_jail() -> None:
     quiet = "{% if round_number > 99 %}\nx\n{% endif %}{% for x in [] %}\ny\n{% endfor %}\n"
     bomb = "{% if 'Q4 forecast' in user_prompt %}\n" + HANGS + "\n{% endif %}\n"
-    with JailPool(size=1, spares=0, batch_size=1) as pool:
+    with JailPool(size=1, spares=0, batch_size=1, limits=Limits(start=60)) as pool:
         assert pool.try_branches("team", quiet, VALUES, MIXSEEK).untried == {4}
         trial = pool.try_branches("team", quiet + bomb, VALUES, MIXSEEK)
     assert trial.stop is not None and trial.stop.limit == "time"

@@ -127,7 +127,7 @@ def test_a_shared_context_as_large_as_they_used_to_get_keeps_nobody_from_saving(
         fields(team="Task:\n{{ user_prompt }}\n" + "y" * 50_000, base=2, message="m", revision=2),
         follow=True,
     )
-    assert newest().number == 3 and "Stopped" not in answer.content.decode()
+    assert newest().number == 3 and "output limit" not in answer.content.decode()
 
 
 def test_without_a_context_of_its_own_a_text_is_tried_with_sample_values(
