@@ -53,7 +53,7 @@ class WorkerProcess:
         limits: Limits,
         nice: int = 0,
         *,
-        program: Path = WORKER,
+        program: Path | None = None,
         long: float = _LONG,
         object_hook: Callable[[dict[str, Any]], Any] | None = None,
         **more: str,
@@ -61,7 +61,7 @@ class WorkerProcess:
         settings = {"memory": limits.memory, "input": limits.input, "nice": nice, **more}
         self._long, self._object_hook = long, object_hook
         self._popen = subprocess.Popen(
-            [sys.executable, "-I", str(program), json.dumps(settings)],
+            [sys.executable, "-I", str(program or WORKER), json.dumps(settings)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

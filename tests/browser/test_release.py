@@ -40,4 +40,5 @@ def test_a_set_of_the_old_defaults_moves_to_the_newest_release(page: Page, serve
     page.goto(f"/prompts/old/release/?old={OLD}&new={NEW}")
     page.get_by_role("button", name=f"Use {NEW} for the previews of this set").click()
     page.goto("/prompts/old/edit/")
-    expect(page.locator("#preview .tag")).to_have_text(NEW)
+    page.locator(".drawer summary").click()
+    expect(page.locator(".drawer")).to_contain_text(f"Formatting: {NEW}")

@@ -58,6 +58,8 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     press(page, "End", "ArrowLeft", "s")
     expect(page.get_by_role("table", name="Settings as read")).to_contain_text("docss")
     page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.get_by_text("check the message, then save")).to_be_visible()
+    page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as v2.")).to_be_visible()
     assert findings(page) == []
     # Compared, change by change.

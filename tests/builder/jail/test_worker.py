@@ -100,11 +100,13 @@ def test_what_does_not_hear_the_alarm_is_killed(values: Values) -> None:
 
 @pytest.mark.slow
 def test_output_is_limited_and_the_worker_goes_on(values: Values) -> None:
+    inputs = sum(len(value) for value in values.values() if isinstance(value, str))
+    most = 1000 + inputs
     with JailPool(size=1, spares=0, limits=Limits(output=1000)) as pool:
-        assert pool.render("team", "{{ 'a' * 1000 }}", values) == "a" * 1000
+        assert pool.render("team", f"{{{{ 'a' * {most} }}}}", values) == "a" * most
         started = pool.stats().workers_started
         with pytest.raises(LimitExceeded) as stop:
-            pool.render("team", "{{ 'a' * 1001 }}", values)
+            pool.render("team", f"{{{{ 'a' * {most + 1} }}}}", values)
         assert stop.value.limit == "output" and "1,000" in str(stop.value)
         assert pool.render("team", "b", values) == "b"
         assert pool.stats().workers_started == started and pool.stats().kills == 0

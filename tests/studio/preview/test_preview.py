@@ -321,8 +321,8 @@ def test_who_was_stopped_twice_is_told_how_long_to_wait(
 ) -> None:
     with JailPool(size=1, spares=1, limits=Limits(time=0.2, cool_down=30.0)) as pool:
         use_jail(pool)
-        for _ in range(2):
-            ask(signed_in, team="a\n" + SLOW)
+        for line in ("first\n", "second\n"):  # a text that was stopped is not tried again
+            ask(signed_in, team=line + SLOW)
         answer = signed_in.post(PREVIEW, fields(context="third"), headers=HTMX)
     assert answer.status_code == 429 and "30 s" in answer.content.decode()
     assert answer["Retry-After"] == "30"

@@ -66,7 +66,7 @@ def test_a_saved_round_gives_the_delivered_prompt_to_the_byte(
     seen = seen_at("team", told, saved.submission, 3)
     assert seen == rebuilt.context
     template = PromptSet.objects.get(slug="research-team").versions.get(number=4).team_user_prompt
-    values = variables("team", seen, None, rebuilt.delivered_at, MIXSEEK)
+    values = variables("team", seen, None, rebuilt.delivered_at, MIXSEEK, template)
     sent = store.delivered(run.execution_id, "team-002", 3).text
     assert pool().render("team", template, values, MIXSEEK) == sent
 
