@@ -22,7 +22,7 @@ SUBMISSION = """# Title <script>alert(1)</script>
 
 - 提出 **内容** {{ user_prompt }}\r
 """
-LONG = "長い文章。" * 40_000
+LONG = "長い文章。" * 45_000
 PROMPT = "ラウンド1\r\n<b>prompt</b>\n\ttask: 依頼"
 
 
