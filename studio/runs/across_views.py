@@ -127,7 +127,7 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
     with opened_store(workspace) as store:
-        scores = read_scores(store, wanted["of"], by, team, timezone.now())
+        scores = read_scores(store, wanted["of"], by, team, timezone.now(), partial=wanted["partial"])
     if (file := download(request, tables(scores, by))) is not None:
         return file
     context = {
@@ -136,6 +136,7 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
         "of": wanted["of"],
         "by": by,
         "team": team,
+        "partial": wanted["partial"],
         "unlisted": team is not None and team not in {known.team_id for known in scores.teams},
         "most_groups": MOST_GROUPS,
     }
