@@ -122,7 +122,9 @@ def watch(person: Person, under_way: Callable[[], bool], at_least: int = 3) -> W
     return seen
 
 
-def watch_during(person: Person, attack: Callable[[], Answer], at_least: int = 5) -> list[Answer]:
+def watch_during(
+    person: Person, attack: Callable[[], Answer], at_least: int = 5
+) -> tuple[Watch, list[Answer]]:
     """Watch while somebody attacks, again and again until the last of these answers has come."""
     over = threading.Event()
 
@@ -135,10 +137,10 @@ def watch_during(person: Person, attack: Callable[[], Answer], at_least: int = 5
     with ThreadPoolExecutor(1) as threads:
         attacks = threads.submit(attack_on)
         try:
-            watch(person, lambda: False, at_least)
+            seen = watch(person, lambda: False, at_least)
         finally:
             over.set()
-        return attacks.result()
+        return seen, attacks.result()
 
 
 @contextmanager

@@ -86,13 +86,13 @@ def test_uploads_of_sixty_thousand_tables_take_turns(carla: Person, attackers: l
 def test_twenty_seven_thousand_problems_are_a_hundred_everywhere(
     carla: Person, attackers: list[Person], data: Path
 ) -> None:
-    for shown in watch_during(carla, lambda: attackers[0].preview(MANY_PROBLEMS)):
+    for shown in watch_during(carla, lambda: attackers[0].preview(MANY_PROBLEMS))[1]:
         assert shown.status == 200 and len(shown.body) < 500_000
         assert "And more: only the first 100 problems are listed." in shown.body
     file = next(data.glob("demo/*/configs/prompt_builder.toml"))
     file.write_text(f"[prompt_builder]\nteam_user_prompt = '''\n{MANY_PROBLEMS}\n'''\n", "utf-8")
     for address in (f"/workspaces/{file.parents[1].name}/", "/workspaces/"):
-        for page in watch_during(carla, lambda address=address: attackers[0].get(address)):  # type: ignore[misc]
+        for page in watch_during(carla, lambda address=address: attackers[0].get(address))[1]:  # type: ignore[misc]
             assert page.status == 200 and len(page.body) < 500_000
 
 
@@ -102,7 +102,7 @@ def test_a_dormant_bomb_cannot_be_saved(carla: Person, attackers: list[Person]) 
     base = re.findall(r'name="base" value="(\d+)"', attackers[1].get(f"/prompts/{SET}/edit/").body)[0]
     fields = {"kind": "team", "tab": "t", "seq": 1, "revision": 0, "base": base, "message": "m"}
     texts = {"team_user_prompt": text} | OTHER_TEXTS
-    for answer in watch_during(carla, lambda: attackers[1].post(f"/prompts/{SET}/save/", fields | texts)):
+    for answer in watch_during(carla, lambda: attackers[1].post(f"/prompts/{SET}/save/", fields | texts))[1]:
         assert answer.status == 422 and "could be repeated 9,999,800,001 times" in answer.body
 
 
@@ -111,7 +111,7 @@ def test_a_context_of_a_million_characters_is_not_taken(carla: Person, attackers
     told = {"user_prompt": task, "round_number": 1, "round_history": [], "team_id": "t", "team_name": "T"}
     told |= {"execution_id": "e"}
     fields = {"name": "Huge", "json": json.dumps(told), "handed_in": "x"}
-    for answer in watch_during(carla, lambda: attackers[0].post("/contexts/new/json/", fields)):
+    for answer in watch_during(carla, lambda: attackers[0].post("/contexts/new/json/", fields))[1]:
         assert answer.status == 422 and "at most 500000 fit" in answer.body
 
 
