@@ -151,5 +151,5 @@ _FORMATS: dict[str, Callable[[Sequence[Problem]], str]] = {
     "text": _as_text,
     "json": _as_json,
     "github": _as_annotations,
-    "sarif": as_sarif,
+    "sarif": lambda problems: as_sarif(problems, _sentence),
 }

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from builder.leaderboard.digest import EXECUTIONS, SCORES, STANDINGS, TEAMS
+from builder.leaderboard.digest import EXECUTIONS, IS_PARTIAL, SCORES, STANDINGS, TEAMS
 from builder.leaderboard.executions import (
     PLACES,
     WIDTH,
@@ -110,16 +110,26 @@ class Across:
         execution_id: str | None = None,
         team_id: str | None = None,
         bins: int = 20,
+        partial: bool = False,
     ) -> Distribution:
-        """How scores spread over the workspace, one execution, one team, or one team in one execution."""
-        return self._source.answer(lambda reader: _distribution(reader, of, execution_id, team_id, bins))
+        """How scores spread over the workspace, one execution, one team, or one team in one execution;
+        ``partial``: with those of teams that failed, or ran out of time, after some rounds."""
+        return self._source.answer(
+            lambda reader: _distribution(reader, of, execution_id, team_id, bins, partial=partial)
+        )
 
     def spreads(
-        self, by: ScoresBy, keys: Sequence[str], *, of: ScoresOf = "rounds", team_id: str | None = None
+        self,
+        by: ScoresBy,
+        keys: Sequence[str],
+        *,
+        of: ScoresOf = "rounds",
+        team_id: str | None = None,
+        partial: bool = False,
     ) -> dict[str, Distribution]:
         """How the scores of each of these teams or executions spread, without columns, in one pass."""
         table, column = _COLUMNS[of]
-        conditions = [f"{column} IS NOT NULL", f"list_contains(?::VARCHAR[], {by}_id)"]
+        conditions = [*_counted(column, partial=partial), f"list_contains(?::VARCHAR[], {by}_id)"]
         parameters: list[Any] = [list(keys)]
         if team_id is not None:
             conditions.append("team_id = ?")
@@ -133,6 +143,15 @@ class Across:
             key: Distribution(count, low, lower, median, upper, high, mean, values=tuple(values or ()))
             for key, count, low, high, mean, (lower, median, upper), values in rows
         }
+
+    def unfinished(self) -> dict[str, tuple[list[str], float | None]]:
+        """Executions with teams that failed, or ran out of time, after some rounds: which, and the best score
+        of the others."""
+        rows = self._source.rows(
+            f"SELECT execution_id, list(DISTINCT team_id ORDER BY team_id) FILTER ({IS_PARTIAL}),"
+            f" MAX(best) FILTER (NOT {IS_PARTIAL}) FROM {STANDINGS} GROUP BY 1 HAVING bool_or({IS_PARTIAL})"
+        )
+        return {execution_id: (teams, best) for execution_id, teams, best in rows}
 
     def compare(
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None
@@ -183,14 +202,23 @@ def _figures(column: str) -> str:
     )
 
 
+def _counted(column: str, *, partial: bool) -> list[str]:
+    """Conditions: there is a score and, unless ``partial``, the team finished."""
+    # Only a team's last row says how it ended.
+    finished = (
+        f"(execution_id, team_id) NOT IN (SELECT (execution_id, team_id) FROM {STANDINGS} WHERE {IS_PARTIAL})"
+    )
+    return [f"{column} IS NOT NULL", *([] if partial else [finished])]
+
+
 def _distribution(
-    reader: Reader, of: ScoresOf, execution_id: str | None, team_id: str | None, bins: int
+    reader: Reader, of: ScoresOf, execution_id: str | None, team_id: str | None, bins: int, *, partial: bool
 ) -> Distribution:
     """Quartiles and at most about ``bins`` columns of round widths; two passes over narrow rows."""
     table, column = _COLUMNS[of]
     named = {"execution_id": execution_id, "team_id": team_id}
     conditions = [
-        f"{column} IS NOT NULL",
+        *_counted(column, partial=partial),
         *(f"{name} = ?" for name, value in named.items() if value is not None),
     ]
     parameters = [value for value in named.values() if value is not None]

@@ -13,7 +13,8 @@ SCHEMA = "prompt_studio"
 SCORES, STANDINGS, EXECUTIONS, TEAMS = (
     f"{SCHEMA}.{name}" for name in ("scores", "standings", "executions", "teams")
 )
-
+IS_PARTIAL = f"starts_with(COALESCE(exit_reason, ''), '{PARTIAL}')"
+"""Of a row of standings: whether the team failed, or ran out of time, after some rounds."""
 
 _LONGEST = 1e9
 """Seconds; no run takes thirty years."""
@@ -178,7 +179,6 @@ def _summaries(schema: Schema) -> str:
 
 def _teams() -> str:
     """One row for each team, over all executions; what it did not finish does not count for its mean."""
-    partial = f"starts_with(COALESCE(exit_reason, ''), '{PARTIAL}')"
     return (
         f"WITH played AS (SELECT standing.*, last_utc FROM {STANDINGS} AS standing"
         f" JOIN (SELECT execution_id, last_utc FROM {EXECUTIONS}) USING (execution_id)),"
@@ -186,8 +186,8 @@ def _teams() -> str:
         " FROM (SELECT team_id, team_name, MAX(last_utc) AS latest FROM played GROUP BY 1, 2) GROUP BY 1)"
         " SELECT team_id, names, COUNT(DISTINCT execution_id) AS executions, SUM(rounds)::BIGINT AS rounds,"
         " COUNT(*) FILTER (by_team_id = 1 AND kept IS NOT NULL) AS wins, MAX(best) AS best,"
-        f" AVG(best) FILTER (NOT {partial}) AS mean, AVG(best) AS mean_of_all,"
-        f" COUNT(*) FILTER ({partial}) AS partial, MAX(last_utc) AS last_utc,"
+        f" AVG(best) FILTER (NOT {IS_PARTIAL}) AS mean, AVG(best) AS mean_of_all,"
+        f" COUNT(*) FILTER ({IS_PARTIAL}) AS partial, MAX(last_utc) AS last_utc,"
         " lower(concat_ws(chr(10), team_id, array_to_string(names, chr(10)))) AS needle"
         " FROM played JOIN named USING (team_id) GROUP BY team_id, names ORDER BY team_id"
     )

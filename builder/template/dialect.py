@@ -6,7 +6,7 @@ brings are in ``defaults``.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 DialectName = Literal["mixseek-0.1.0a19", "mixseek-0.1.0a18", "mixseek-0.1.0a15", "contract", "english"]
@@ -37,12 +37,12 @@ class Sentences:
     no_position: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Dialect:
     """One way of turning a context into a prompt."""
 
     name: DialectName
-    sentences: Sentences = field(repr=False)
+    sentences: Sentences
     trim_blocks: bool
     lstrip_blocks: bool
     ranking_order: RankingOrder
@@ -55,6 +55,10 @@ class Dialect:
     """The release of MixSeek that delivers prompts in this format."""
     neutralises_tags: bool = False
     """The template's own tags are neutralised in what is put in: see ``boundaries``."""
+
+    def __repr__(self) -> str:
+        """Short: it stands in the signatures that ``help`` shows."""
+        return f"<Dialect {self.name}>"
 
 
 _CONTRACT_SENTENCES = Sentences(

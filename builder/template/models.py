@@ -13,6 +13,7 @@ from typing import Annotated, Protocol, TypeVar, runtime_checkable
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     FiniteFloat,
@@ -79,6 +80,12 @@ def _presentable(details: dict[str, JsonValue] | None) -> dict[str, JsonValue] |
 
 
 _LARGEST = sys.float_info.max
+
+
+def _none_is(empty: object) -> BeforeValidator:
+    """For what another library's object may leave at ``None``."""
+    return BeforeValidator(lambda value: empty if value is None else value)
+
 
 Text = Annotated[str, AfterValidator(_encodable)]
 Count = Annotated[int, Field(le=2**63 - 1)]
@@ -162,7 +169,7 @@ class SubmissionRecord(Record):
     round_number: int
     content: str
     score: float | None = None
-    feedback: str = ""
+    feedback: Annotated[str, _none_is("")] = ""
 
 
 class EvaluationResult(Record):
@@ -170,7 +177,7 @@ class EvaluationResult(Record):
 
     overall_score: float
     feedback_summary: str
-    metrics: dict[str, float] = {}
+    metrics: Annotated[dict[str, float], _none_is({})] = {}
 
 
 class LeaderboardEntry(Record):

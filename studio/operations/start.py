@@ -30,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if argv[1:2] == ["test"]:
         run_tests(argv[2:])
     if not web:
-        sys.exit(f"«{' '.join(argv[1:2])}» is a command of the studio, which is not installed: {INSTALL}")
+        sys.exit(
+            f"The builder has no command «{' '.join(argv[1:2])}», and the studio is not installed: {INSTALL}"
+        )
     _run_studio(argv)
 
 

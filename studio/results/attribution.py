@@ -17,7 +17,7 @@ from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
-from studio.results.kept_settings import RunSettings
+from studio.results.kept_settings import RunSettings, note_unfinished_teams
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import is_id, last_export_before, storable
 from studio.results.release import find_release
@@ -54,15 +54,14 @@ def attribute_workspace(
     try:
         store = store_of(workspace)
         pending = _pending(workspace, store.executions(now=now))
-        if not pending:
-            return AttributionPass()
-        settings = RunSettings(workspace, store, now)
-        files = prompt_states_of([workspace])
-        attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), files[0], now, files)
-        for execution in pending:
-            rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
-            runs += 1
-            progress(runs, len(pending))
+        if pending:
+            settings, files = RunSettings(workspace, now), prompt_states_of([workspace])
+            attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), files[0], now, files)
+            for execution in pending:
+                rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
+                runs += 1
+                progress(runs, len(pending))
+        note_unfinished_teams(workspace, store)
     except DatabaseMissing:
         return AttributionPass()  # nothing has run there yet
     except (LeaderboardError, JailError) as error:

@@ -25,14 +25,12 @@ class RunSettings:
     """For the runs of one workspace."""
 
     workspace: Workspace
-    store: AggregationStore
     now: datetime
 
     def recognise(
         self, result: RunResult, execution: Execution, teams: Collection[str], templates: Collection[str]
     ) -> None:
         """Note on a new result what is known; ``templates``: the team templates that gave its prompts."""
-        self._note_partial_teams(result)
         before = RunResult.objects.filter(
             workspace=self.workspace, execution_id=result.execution_id, scoring__isnull=False
         ).first()
@@ -57,10 +55,18 @@ class RunSettings:
     def _orchestrators(self) -> list[Orchestrator]:
         return orchestrators_of(self.workspace)
 
-    def _note_partial_teams(self, result: RunResult) -> None:
-        places = self.store.standings(result.execution_id)
-        partial = {place.team_id for place in places if place.is_partial}
-        if partial:
-            result.partial_teams = sorted(filter(is_id, partial))
-            others = [place.best_score for place in places if place.team_id not in partial]
-            result.whole_score = max(others, default=None)
+
+def note_unfinished_teams(workspace: Workspace, store: AggregationStore) -> None:
+    """Keep with the runs which of their teams did not finish; of those examined long ago, too."""
+    unfinished = store.across.unfinished()
+    if not unfinished:
+        return
+    results = RunResult.objects.filter(workspace=workspace).only(
+        "execution_id", "partial_teams", "whole_score"
+    )
+    for result in results:
+        teams, best = unfinished.get(result.execution_id, ([], None))
+        teams = sorted(filter(is_id, teams))
+        if (teams, best) != (result.partial_teams, result.whole_score):
+            result.partial_teams, result.whole_score = teams, best
+            result.save(update_fields=["partial_teams", "whole_score"])

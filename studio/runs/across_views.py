@@ -18,6 +18,7 @@ from studio.runs.scores_page import MOST_GROUPS, read_scores, tables
 from studio.runs.teams_page import history_table, list_teams, read_history, teams_table
 from studio.shell.downloads import download
 from studio.shell.requests import Request, valid_or_refuse
+from studio.shell.turns import heavy
 
 RUNS_OFFERED = 30
 TEAMS_SHOWN = 300
@@ -54,6 +55,7 @@ def _older_first(store: AggregationStore, picked: list[str]) -> list[str]:
 
 
 @require_safe
+@heavy
 def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> HttpResponseBase:
     """Teams in both with their differences, round by round, and what limits the comparison."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -127,7 +129,7 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
     with opened_store(workspace) as store:
-        scores = read_scores(store, wanted["of"], by, team, timezone.now())
+        scores = read_scores(store, wanted["of"], by, team, timezone.now(), partial=wanted["partial"])
     if (file := download(request, tables(scores, by))) is not None:
         return file
     context = {
@@ -136,6 +138,7 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
         "of": wanted["of"],
         "by": by,
         "team": team,
+        "partial": wanted["partial"],
         "unlisted": team is not None and team not in {known.team_id for known in scores.teams},
         "most_groups": MOST_GROUPS,
     }

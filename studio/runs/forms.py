@@ -110,6 +110,7 @@ class ScoresForm(forms.Form):
     by = forms.ChoiceField(
         choices=[("teams", "teams"), ("runs", "runs")], required=False, label=_("Grouped by")
     )
+    partial = forms.BooleanField(required=False, label=_("With teams that did not finish"))
 
     def clean_of(self) -> str:
         return self.cleaned_data["of"] or "best"

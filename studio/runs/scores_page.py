@@ -48,23 +48,28 @@ class Scores:
     teams: tuple[TeamSummary, ...] = ()
     """Those that can be chosen, by name."""
     chosen: TeamSummary | None = None
+    has_partial: bool = False
+    """Whether teams failed, or ran out of time, after some rounds."""
 
     @property
     def is_cut(self) -> bool:
         return self.groups_total > len(self.groups)
 
 
-def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime) -> Scores:
-    """Of every round, or of each team's best in each run; for all teams or for one."""
+def read_scores(
+    store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime, *, partial: bool
+) -> Scores:
+    """Of every round, or of each team's best in each run; for all teams or for one. ``partial``: with those
+    of teams that did not finish."""
     try:
-        whole = store.across.distribution(of=of, team_id=team_id)
+        whole = store.across.distribution(of=of, team_id=team_id, partial=partial)
     except DatabaseMissing:
         return Scores()
     if by == "runs" or team_id is not None:
-        groups = _by_run(store, of, team_id, now)
+        groups = _by_run(store, of, team_id, now, partial=partial)
         total = store.count_executions(team=team_id, now=now)
     else:
-        groups = _by_team(store, of)
+        groups = _by_team(store, of, partial=partial)
         total = store.across.count_teams()
     return Scores(
         whole,
@@ -74,22 +79,25 @@ def read_scores(store: AggregationStore, of: ScoresOf, by: str, team_id: str | N
         total,
         teams=tuple(store.across.teams(order="name", limit=TEAMS_OFFERED)),
         chosen=None if team_id is None else store.across.team(team_id),
+        has_partial=bool(store.across.unfinished()),
     )
 
 
-def _by_team(store: AggregationStore, of: ScoresOf) -> tuple[ScoreGroup, ...]:
+def _by_team(store: AggregationStore, of: ScoresOf, *, partial: bool) -> tuple[ScoreGroup, ...]:
     teams = store.across.teams(order="executions", limit=MOST_GROUPS)
-    spreads = store.across.spreads("team", [team.team_id for team in teams], of=of)
+    spreads = store.across.spreads("team", [team.team_id for team in teams], of=of, partial=partial)
     return tuple(
         ScoreGroup(team.team_id, team.name or "–", spreads.get(team.team_id, _NONE)) for team in teams
     )
 
 
 def _by_run(
-    store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime
+    store: AggregationStore, of: ScoresOf, team_id: str | None, now: datetime, *, partial: bool
 ) -> tuple[ScoreGroup, ...]:
     runs = store.executions(team=team_id, limit=MOST_GROUPS, now=now)
-    spreads = store.across.spreads("execution", [run.execution_id for run in runs], of=of, team_id=team_id)
+    spreads = store.across.spreads(
+        "execution", [run.execution_id for run in runs], of=of, team_id=team_id, partial=partial
+    )
     return tuple(
         ScoreGroup(run.execution_id, _run_name(run), spreads.get(run.execution_id, _NONE), run)
         for run in runs

@@ -57,7 +57,8 @@ class FileReport:
     """The line of the file that each stands on."""
     broken: Finding | None = None
     outside: Sequence[Finding] = ()
-    """Keys that are none of ours."""
+    """Keys that are none of ours, the first of them."""
+    more_outside: int = 0
     problems: Sequence[Finding] = ()
     """Of the texts, by the file's lines and their own."""
     returns: Sequence[str] = ()
@@ -162,7 +163,9 @@ class PromptsFile(WorkspaceFile):
         return FileReport(
             values={key: unix_line_ends(text) for key, text in content.values.items()},
             places={key: place.line for key, place in content.places.items()},
-            outside=outside,
+            # The last one may be a sentence about those that are not listed.
+            outside=outside[: len(content.unknown)],
+            more_outside=content.more_unknown,
             problems=[
                 Finding.of(problem, kinds[problem.field])
                 for problem in problems

@@ -136,8 +136,9 @@ class NewWorkspaceForm(WorkspaceForm):
 
 
 class WorkspacePreviewForm(forms.Form):
-    """Under which sample context, and at which of its rounds."""
+    """Of which prompt file, under which sample context, and at which of its rounds."""
 
+    file = forms.RegexField(r"\A@[0-9a-f]{12}\Z", required=False, label=gettext_lazy("File"))
     context = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Sample context"))
     round = forms.IntegerField(min_value=1, max_value=2**63 - 1, required=False, label=gettext_lazy("Round"))
 

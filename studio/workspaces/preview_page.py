@@ -9,11 +9,12 @@ from builder.errors import JailError
 from builder.template.formatters import NeutralisedTag
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.contexts.at_round import ContextAtRound, context_at
-from studio.models import SampleContext, Workspace
+from studio.models import Label, SampleContext, Workspace
 from studio.preview.examinations import examine, findings_of
 from studio.prompts.findings import Finding
 from studio.shell.jail import status_of
-from studio.workspaces.state import PromptFileState, state_of
+from studio.workspaces.file_kinds import WorkspaceFile
+from studio.workspaces.state import PromptFileState, states_of_files
 
 
 @dataclass(frozen=True)
@@ -47,12 +48,14 @@ class WorkspacePreview:
         return status_of(self.refusal)
 
 
-def preview_of(workspace: Workspace, context: str, round_number: int | None, owner: User) -> WorkspacePreview:
-    """The three prompts of the workspace's file under a sample context, at one of its rounds."""
-    contexts = list(_contexts(workspace))
+def preview_of(
+    workspace: Workspace, file: WorkspaceFile, context: str, round_number: int | None, owner: User
+) -> WorkspacePreview:
+    """The three prompts of a prompt file of the workspace under a sample context, at one of its rounds."""
+    contexts = list(_contexts(file.label_of(workspace)))
     first = contexts[0] if contexts else None
     chosen = next((sample for sample in contexts if sample.slug == context), first)
-    seen, state = context_at(chosen, round_number), state_of(workspace)
+    seen, (state,) = context_at(chosen, round_number), states_of_files([(workspace, file)])
     try:
         panels = tuple(_panel(kind, state, seen, owner) for kind in KINDS) if state.content else ()
     except JailError as refusal:
@@ -60,10 +63,10 @@ def preview_of(workspace: Workspace, context: str, round_number: int | None, own
     return WorkspacePreview(state, seen, contexts, panels)
 
 
-def _contexts(workspace: Workspace) -> Iterable[SampleContext]:
-    if workspace.label is None:
+def _contexts(label: Label | None) -> Iterable[SampleContext]:
+    if label is None:
         return SampleContext.objects.filter(prompt_set=None)
-    return SampleContext.objects.for_set(workspace.label.prompt_set)
+    return SampleContext.objects.for_set(label.prompt_set)
 
 
 def _panel(kind: PromptKind, state: PromptFileState, seen: ContextAtRound, owner: User) -> PromptPanel:

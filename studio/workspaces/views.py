@@ -12,13 +12,14 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from studio.models import FollowedFile, Workspace
+from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import ArchiveForm
 from studio.shell.language import reader_language
 from studio.shell.live import take_marks
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered, scan
-from studio.workspaces.file_kinds import OtherPromptsFile, prompt_files_of
+from studio.workspaces.file_kinds import OtherPromptsFile, kind_of_file, prompt_files_of
 from studio.workspaces.forms import (
     NewWorkspaceForm,
     NewWorkspaceQuery,
@@ -27,6 +28,7 @@ from studio.workspaces.forms import (
     WorkspaceSettingsForm,
 )
 from studio.workspaces.glance import glances, mark_of, seconds_to_next
+from studio.workspaces.imports.incoming import other_file
 from studio.workspaces.models import LABELLED
 from studio.workspaces.page import detail_page
 from studio.workspaces.preview_page import preview_of
@@ -101,7 +103,8 @@ def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
     """What a run here would send, under a sample context."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     wanted = valid_or_refuse(WorkspacePreviewForm(request.GET)).cleaned_data
-    page = preview_of(workspace, wanted["context"], wanted["round"], person_of(request))
+    file = other_file(workspace, wanted["file"]) if wanted["file"] else kind_of_file(FileKind.PROMPTS)
+    page = preview_of(workspace, file, wanted["context"], wanted["round"], person_of(request))
     return render(
         request, "workspaces/preview.html", {"page": page, "workspace": workspace}, status=page.status
     )

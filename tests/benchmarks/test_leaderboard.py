@@ -301,8 +301,9 @@ def test_ranking_when_the_file_changed_before_each_call(
         for statement in DDL:
             connection.execute(statement)
         connection.execute("CREATE TABLE padding (bytes BLOB)")
-        for _ in range(4 * megabytes):
-            connection.execute("INSERT INTO padding VALUES (?)", [os.urandom(250_000)])
+        while path.stat().st_size < megabytes * 1_000_000:
+            connection.execute("INSERT INTO padding VALUES (?)", [os.urandom(1_000_000)])
+            connection.execute("CHECKPOINT")
         connection.execute(
             "INSERT INTO leader_board (execution_id, team_id, team_name, round_number, submission_content,"
             " score, score_details) SELECT 'run', 'team-' || lpad(t::VARCHAR, 3, '0'), 'Team ' || t, r,"

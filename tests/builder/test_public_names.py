@@ -107,6 +107,7 @@ def test_representations_are_short() -> None:
     shown = [repr(each) for each in (state, record, prompt, file, built, builder.CONTRACT)]
     assert [text for text in shown if len(text) > 600] == []
     assert repr(state).startswith("RoundState(round_number=1, submission_content='長い長い")
+    assert repr(builder.CONTRACT) == "<Dialect contract>", "it stands in signatures"
 
 
 def test_importing_the_package_loads_none_of_its_rooms() -> None:

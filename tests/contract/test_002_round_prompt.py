@@ -142,6 +142,10 @@ def test_records_need_only_what_the_documents_use() -> None:
     assert (bare.score, bare.feedback) == (None, "")
     text = build_round_prompt("q", 2, "t", [bare], [], [], None)
     assert "ラウンド 1:\n- Submission: c...\n- フィードバック:" in text and "スコア: " not in text
+    unset = {"round_number": 1, "content": "c", "score": None, "feedback": None}
+    assert SubmissionRecord.model_validate(unset) == bare, "as another library's optional fields are"
+    judged = {"overall_score": 80.0, "feedback_summary": "f", "metrics": None}
+    assert EvaluationResult.model_validate(judged).metrics == {}
     full = SubmissionRecord(round_number=1, content="c", score=50, feedback="f")
     assert "- スコア: 50.0/100\n- フィードバック: f" in build_round_prompt("q", 2, "t", [full], [], [], None)
     entry = LeaderboardEntry(rank=1, team_id="t", team_name="T", best_score=1)

@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.cookiejar import CookieJar
 from pathlib import Path
@@ -122,6 +122,27 @@ def watch(person: Person, under_way: Callable[[], bool], at_least: int = 3) -> W
     return seen
 
 
+def watch_during(
+    person: Person, attack: Callable[[], Answer], at_least: int = 5
+) -> tuple[Watch, list[Answer]]:
+    """Watch while somebody attacks, again and again until the last of these answers has come."""
+    over = threading.Event()
+
+    def attack_on() -> list[Answer]:
+        answers = [attack()]
+        while not over.is_set():
+            answers.append(attack())
+        return answers
+
+    with ThreadPoolExecutor(1) as threads:
+        attacks = threads.submit(attack_on)
+        try:
+            seen = watch(person, lambda: False, at_least)
+        finally:
+            over.set()
+        return seen, attacks.result()
+
+
 @contextmanager
 def half_sent_headers(studio: Studio, count: int = 110) -> Iterator[list[socket.socket]]:
     address = studio.base.removeprefix("http://").split(":")
@@ -167,7 +188,11 @@ def uploads(people: Sequence[Person], each: int = 10) -> Iterator[tuple[Callable
             job.result()
 
 
-def memory_of(studio: Studio) -> int:
-    """Bytes that the server holds, its workers left out."""
-    with closing(open(f"/proc/{studio.process.pid}/statm", encoding="ascii")) as file:
-        return int(file.read().split()[1]) * 4096
+def most_memory_of(studio: Studio) -> int:
+    """Bytes that the server held at most since it was started, its workers left out."""
+    status = Path(f"/proc/{studio.process.pid}/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def disk_of(folder: Path) -> int:
+    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())

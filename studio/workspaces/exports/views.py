@@ -19,6 +19,7 @@ from studio.prompts.file_kinds import FileKind
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.turns import heavy
 from studio.workspaces.exports.forms import (
     ConfirmForm,
     ExportListForm,
@@ -39,6 +40,7 @@ EXPORTS_PER_PAGE = 50
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What an export would write where; confirmed, it is carried out."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)

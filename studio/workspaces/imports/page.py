@@ -114,7 +114,11 @@ class ImportPage:
 
     @property
     def more_outside(self) -> int:
-        return max(len(self.content.outside) - PROBLEMS_SHOWN, 0)
+        return self.all_outside - len(self.outside)
+
+    @property
+    def all_outside(self) -> int:
+        return len(self.content.outside) + self.content.more_outside
 
     @cached_property
     def offered(self) -> Sequence[PromptSet]:

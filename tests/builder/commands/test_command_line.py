@@ -260,8 +260,13 @@ def test_check_as_sarif(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     first = run_["results"][0]
     assert first["locations"][0]["physicalLocation"]["region"] == {"startLine": 4, "startColumn": 4}
     assert first["message"]["text"] == (
-        "`user_promt` is not a variable of this template. Did you mean `user_prompt`? Write `user_prompt`."
+        "`user_promt` is not a variable of this template. Did you mean `user_prompt`?"
     )
+    assert driver["rules"][0]["shortDescription"]["text"] == (
+        "`…` is not a variable of this template. Did you mean `…`?"
+    )
+    code, out, _ = run("check", "-", "--format", "sarif", stdin=GOOD.replace("team_user_prompt", "other"))
+    assert "Missing required field: team_user_prompt. Add it to the [prompt_builder] table." in out
     (tmp_path / "good.toml").write_text(GOOD)
     code, out, _ = run("check", "good.toml", "--format", "sarif")
     assert (code, json.loads(out)["runs"][0]["results"]) == (0, [])

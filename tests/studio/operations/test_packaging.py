@@ -154,6 +154,8 @@ def test_wheel_alone_is_the_builder_without_django(built: Path, tmp_path: Path) 
         done = run(tmp_path, "-c", PROMPT_STUDIO, *arguments)
         assert done.returncode == 1
         assert done.stderr.endswith("pip install 'prompt-studio[web]'\n"), done.stderr
+    misspelt = run(tmp_path, "-c", PROMPT_STUDIO, "chek", "ws")
+    assert misspelt.returncode == 1 and misspelt.stderr.startswith("The builder has no command «chek»,")
 
 
 @pytest.mark.slow

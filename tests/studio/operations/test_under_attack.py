@@ -1,4 +1,5 @@
-"""A real studio under attack: meanwhile somebody else's previews and the health check are answered."""
+"""A real studio under attack: meanwhile somebody else's previews and the health check are answered, memory
+and disk stay bounded, and after a kill it starts again on what the attack left."""
 
 import json
 import re
@@ -14,12 +15,14 @@ from tests.studio.besieged import (
     OTHER_TEXTS,
     SET,
     Person,
+    add_accounts,
+    disk_of,
     half_sent_headers,
-    memory_of,
-    start,
+    most_memory_of,
     still_open,
     uploads,
     watch,
+    watch_during,
 )
 from tests.studio_process import Studio
 
@@ -34,21 +37,30 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("attacked") / "data"
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def studio(data: Path) -> Iterator[Studio]:
-    started = start(data)
-    yield started
-    started.process.kill()
-    started.process.communicate()
+    """Started for each attack, on the data of the one before, which was killed."""
+    is_first = not data.exists()
+    started = Studio(data, "--port", "0")
+    try:
+        if is_first:
+            add_accounts(started, ["anna", "ben", "carla"])
+        before = disk_of(data)
+        yield started
+        assert most_memory_of(started) < 400 * MEBIBYTE
+        assert disk_of(data) - before < 100 * MEBIBYTE
+    finally:
+        started.end(signal.SIGKILL)
+    assert "Traceback" not in started.output
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def carla(studio: Studio) -> Person:
     """Who works on."""
     return Person(studio, "carla")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def attackers(studio: Studio) -> list[Person]:
     return [Person(studio, "anna"), Person(studio, "ben")]
 
@@ -60,10 +72,7 @@ def test_half_sent_headers_keep_nobody_from_an_answer(studio: Studio, carla: Per
     assert len(seen.previews) == 5
 
 
-def test_uploads_of_sixty_thousand_tables_take_turns(
-    studio: Studio, carla: Person, attackers: list[Person]
-) -> None:
-    before = memory_of(studio)
+def test_uploads_of_sixty_thousand_tables_take_turns(carla: Person, attackers: list[Person]) -> None:
     with uploads(attackers) as (under_way, answers):
         seen = watch(carla, under_way, at_least=1)
     assert len(answers) == 20 and {answer.status for answer in answers} <= {200, 503}
@@ -72,21 +81,19 @@ def test_uploads_of_sixty_thousand_tables_take_turns(
     done = [answer for answer in answers if answer.status == 200]
     assert done and all(len(answer.body) < 400_000 for answer in done)
     assert seen.previews
-    assert memory_of(studio) - before < 200 * MEBIBYTE
 
 
 def test_twenty_seven_thousand_problems_are_a_hundred_everywhere(
-    studio: Studio, carla: Person, attackers: list[Person], data: Path
+    carla: Person, attackers: list[Person], data: Path
 ) -> None:
-    shown = attackers[0].preview(MANY_PROBLEMS)
-    assert shown.status == 200 and len(shown.body) < 500_000
-    assert "And more: only the first 100 problems are listed." in shown.body
+    for shown in watch_during(carla, lambda: attackers[0].preview(MANY_PROBLEMS))[1]:
+        assert shown.status == 200 and len(shown.body) < 500_000
+        assert "And more: only the first 100 problems are listed." in shown.body
     file = next(data.glob("demo/*/configs/prompt_builder.toml"))
     file.write_text(f"[prompt_builder]\nteam_user_prompt = '''\n{MANY_PROBLEMS}\n'''\n", "utf-8")
-    page = carla.get(f"/workspaces/{file.parents[1].name}/")
-    assert page.status == 200 and len(page.body) < 500_000
-    assert len(carla.get("/workspaces/").body) < 500_000
-    watch(carla, lambda: False)
+    for address in (f"/workspaces/{file.parents[1].name}/", "/workspaces/"):
+        for page in watch_during(carla, lambda address=address: attackers[0].get(address))[1]:  # type: ignore[misc]
+            assert page.status == 200 and len(page.body) < 500_000
 
 
 def test_a_dormant_bomb_cannot_be_saved(carla: Person, attackers: list[Person]) -> None:
@@ -95,9 +102,8 @@ def test_a_dormant_bomb_cannot_be_saved(carla: Person, attackers: list[Person]) 
     base = re.findall(r'name="base" value="(\d+)"', attackers[1].get(f"/prompts/{SET}/edit/").body)[0]
     fields = {"kind": "team", "tab": "t", "seq": 1, "revision": 0, "base": base, "message": "m"}
     texts = {"team_user_prompt": text} | OTHER_TEXTS
-    answer = attackers[1].post(f"/prompts/{SET}/save/", fields | texts)
-    assert answer.status == 422 and "could be repeated 9,999,800,001 times" in answer.body
-    watch(carla, lambda: False)
+    for answer in watch_during(carla, lambda: attackers[1].post(f"/prompts/{SET}/save/", fields | texts))[1]:
+        assert answer.status == 422 and "could be repeated 9,999,800,001 times" in answer.body
 
 
 def test_a_context_of_a_million_characters_is_not_taken(carla: Person, attackers: list[Person]) -> None:
@@ -105,16 +111,9 @@ def test_a_context_of_a_million_characters_is_not_taken(carla: Person, attackers
     told = {"user_prompt": task, "round_number": 1, "round_history": [], "team_id": "t", "team_name": "T"}
     told |= {"execution_id": "e"}
     fields = {"name": "Huge", "json": json.dumps(told), "handed_in": "x"}
-    answer = attackers[0].post("/contexts/new/json/", fields)
-    assert answer.status == 422 and "at most 500000 fit" in answer.body
+    for answer in watch_during(carla, lambda: attackers[0].post("/contexts/new/json/", fields))[1]:
+        assert answer.status == 422 and "at most 500000 fit" in answer.body
+
+
+def test_after_all_of_them_it_starts_again_and_answers(studio: Studio, carla: Person) -> None:
     watch(carla, lambda: False)
-
-
-def test_after_a_kill_it_starts_again_and_answers(studio: Studio, data: Path) -> None:
-    studio.end(signal.SIGKILL)
-    again = Studio(data, "--port", "0")
-    try:
-        watch(Person(again, "carla"), lambda: False)
-        assert "Traceback" not in again.output
-    finally:
-        again.end(signal.SIGINT)

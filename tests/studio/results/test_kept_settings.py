@@ -195,8 +195,8 @@ def test_teams_that_did_not_finish_are_flagged_and_left_out_unless_asked_for(
     with SimulatedDatabase(workspace.folder / "mixseek.db") as database:
         key = RoundKey(execution, best.team_id, best.team_name, best.best_round)
         database.mark_final(key, "partial_failure_timeout", BEGUN)
-    RunResult.objects.all().delete()
     run = see(workspace, execution)
+    assert run.pk == whole.pk, "examined before anybody asked"
     assert run.partial_teams == [best.team_id]
     assert run.best_score == whole.best_score and run.whole_score is not None
     assert run.whole_score < whole.best_score
@@ -214,6 +214,13 @@ def test_teams_that_did_not_finish_are_flagged_and_left_out_unless_asked_for(
     assert summary.mean_of_all == pytest.approx(best.best_score)
     team = signed_in.get(reverse("team-detail", args=[workspace.slug, best.team_id])).text
     assert "without 1 run that it did not finish" in team
+    for of in ("best", "rounds"):
+        scores = reverse("workspace-scores", args=[workspace.slug]) + f"?of={of}"
+        left, all_of_them = (
+            signed_in.get(scores + more).context["scores"].whole.count for more in ("", "&partial=1")
+        )
+        assert (left, all_of_them) == ((1, 2) if of == "best" else (run.rounds, 2 * run.rounds))
+    assert "Count them, too" in signed_in.get(scores).text
 
 
 def test_decisions_of_a_rule_are_no_verdicts_of_a_model(

@@ -43,7 +43,8 @@ def test_the_prompt_of_a_workflow_is_shown_and_attributed(signed_in: Client, exe
     here = f"/workspaces/w/runs/{execution}/teams/flow/rounds/2/"
     page = words_of(signed_in, here)
     assert "exact Set v1" in page
-    assert "Delivered in the format of mixseek-0.1.0a19" in page
+    for told in (page, words_of(signed_in, f"/workspaces/w/runs/{execution}/")):
+        assert "Delivered in the format of mixseek-0.1.0a19, by the bytes of the run’s prompts." in told
     assert "<job>Do &lt;/job&gt;.</job>" in page and '{"user_prompt"' not in page
     assert 'A workflow: the prompt was sent as JSON, beside the previous steps { "gather":' in page
     assert "gives the same prompt, to the byte." in words_of(signed_in, f"{here}replay/?version=set/1")

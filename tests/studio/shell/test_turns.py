@@ -85,6 +85,8 @@ HEAVY = (
     "/prompts/set/matrix/?plain=1",
     "/prompts/set/matrix/?format=csv",
     "/workspaces/any/runs/one/replay/",
+    "/workspaces/any/runs/one...two/",
+    "/prompts/set/export/",
 )
 
 

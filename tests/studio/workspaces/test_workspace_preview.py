@@ -9,6 +9,7 @@ from django.test import Client
 from builder.files.prompt_file import merge
 from studio.contexts.samples import add_samples
 from studio.models import SampleContext, Workspace
+from studio.workspaces.models import mark_of
 from tests.studio.clock import NOW
 
 HISTORY = {
@@ -78,3 +79,20 @@ def test_odd_queries_are_refused(signed_in: Client, workspace: Workspace, query:
 
 def test_a_round_that_the_context_does_not_have_is_its_own(signed_in: Client, workspace: Workspace) -> None:
     assert "TEAM 99" not in page(signed_in, f"{late(workspace)}&round=99")
+
+
+def test_other_prompt_files_have_a_preview_of_their_own(signed_in: Client, workspace: Workspace) -> None:
+    (workspace.folder / "configs/other.toml").write_bytes(
+        merge(None, HISTORY | {"team_user_prompt": "OTHER {{ round_number }}\n"}, NOW.date())
+    )
+    (workspace.folder / "configs/news.toml").write_text(
+        '[orchestrator]\nprompt_builder_config = "configs/other.toml"\n'
+    )
+    link = f"?file={mark_of('configs/other.toml').replace('@', '%40')}"
+    assert f"/workspaces/mine/preview/{link}" in signed_in.get("/workspaces/mine/").text
+    shown = page(signed_in, link)
+    assert "<code>configs/other.toml</code>" in shown and "OTHER 1" in shown
+    assert f"{link}&context=" in shown, "a round's link stays with the file"
+    assert "TEAM" in page(signed_in) and "OTHER" not in page(signed_in)
+    page(signed_in, "?file=@000000000000", status=404)
+    page(signed_in, "?file=other", status=400)

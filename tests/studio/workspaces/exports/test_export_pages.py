@@ -11,6 +11,7 @@ from django.urls import reverse
 
 from builder.jail import JailPool
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
+from studio.shell import turns
 from studio.workspaces.exports.models import hash_of
 from tests.studio.clock import NOW
 from tests.studio.jail import UseJail
@@ -170,6 +171,19 @@ def test_confirmed_the_file_is_written_and_the_receipt_says_so(
     assert f"manage.py export research@production --workspace {mine.path}" in receipt
     assert signed_in.post(PLAN, sent)["Location"] == answer["Location"], "sent twice"
     assert Export.objects.count() == 1
+
+
+def test_a_confirmation_without_a_place_can_be_sent_again(
+    signed_in: Client, mine: Workspace, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = hidden(page_of(signed_in))
+    few = turns.Places(of_person=1, seconds=0.05)
+    monkeypatch.setattr(turns, "PLACES", few)
+    with few.taken(str(person.pk)):
+        assert signed_in.post(PLAN, sent).status_code == 503
+    assert not Export.objects.exists() and content(mine) == file_of(templates("one"))
+    assert signed_in.post(PLAN, sent).status_code == 302
+    assert Export.objects.count() == 1 and content(mine) == file_of(templates("two"))
 
 
 def test_a_file_that_changed_since_the_page_is_left_alone(

@@ -231,17 +231,22 @@ def test_errors_have_the_lines_of_the_file_and_of_the_template(
 
 
 @pytest.mark.slow
-def test_what_fails_in_a_sample_context_cannot_become_a_version(
+def test_what_fails_in_a_context_of_the_set_cannot_become_a_version(
     signed_in: Client, prompt_set: PromptSet
 ) -> None:
-    make_context("third", rounds=3, prompt_set=prompt_set)
+    context = make_context("third", rounds=3, prompt_set=prompt_set)
     failing = "{% if round_number == 3 %}{{ 1 // 0 }}{% endif %}\n{{ user_prompt }}\n"
     wrong = Templates(failing, TEXTS.evaluator_user_prompt, TEXTS.judgment_user_prompt)
-    address = upload(signed_in, toml(wrong), "set")
+    address = upload(signed_in, toml(wrong))
     page = page_of(signed_in, address)
     assert "Third, round 3 :" in page and "it cannot become a version" in page
-    assert confirm(signed_in, address, name="New")[0] == 422
-    assert PromptVersion.objects.count() == 1 and PromptSet.objects.count() == 1
+    assert confirm(signed_in, address)[0] == 422 and PromptVersion.objects.count() == 1
+    # In a context that all sets share it is a warning.
+    context.prompt_set = None
+    context.save()
+    page = page_of(signed_in, address)
+    assert "Third, round 3 :" in page and "Import as v2" in page
+    assert confirm(signed_in, address)[0] == 302 and PromptVersion.objects.count() == 2
 
 
 @pytest.mark.slow
