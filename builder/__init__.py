@@ -73,6 +73,7 @@ if TYPE_CHECKING:
     from builder.invalid_input import ContextError as ContextError
     from builder.invalid_input import InvalidInput as InvalidInput
     from builder.invalid_input import SettingsError as SettingsError
+    from builder.jail import JailPool as JailPool
     from builder.leaderboard import Activity as Activity
     from builder.leaderboard import AggregationStore as AggregationStore
     from builder.leaderboard import Bin as Bin
@@ -193,6 +194,7 @@ _NAMES = {
     ),
     "builder.files.file_check": "check_file",
     "builder.invalid_input": "ContextError InvalidInput SettingsError",
+    "builder.jail": "JailPool",
     "builder.leaderboard": (
         "Activity AggregationStore Bin Bounds Copying DeliveredPrompt DeliveredRun "
         "Distribution Execution ExecutionComparison Freshness Gap Metric Progress "
