@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from builder.leaderboard import RebuiltRound as RebuiltRound
     from builder.leaderboard import Retries as Retries
     from builder.leaderboard import RoundRecord as RoundRecord
+    from builder.leaderboard import ScoredRound as ScoredRound
     from builder.leaderboard import ScorePoint as ScorePoint
     from builder.leaderboard import Standing as Standing
     from builder.leaderboard import SubmissionLength as SubmissionLength
@@ -198,7 +199,7 @@ _NAMES = {
     "builder.leaderboard": (
         "Activity AggregationStore Bin Bounds Copying DeliveredPrompt DeliveredRun "
         "Distribution Execution ExecutionComparison Freshness Gap Metric Progress "
-        "RebuiltRound Retries RoundRecord ScorePoint Standing SubmissionLength TeamDelta "
+        "RebuiltRound Retries RoundRecord ScorePoint ScoredRound Standing SubmissionLength TeamDelta "
         "TeamFailure TeamRun TeamSummary"
     ),
     "builder.leaderboard.across": "Across",

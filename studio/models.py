@@ -1,5 +1,7 @@
 """All models of the studio, as Django looks for them here; each room has its own."""
 
+from studio.access.sessions import StudioSession
+from studio.access.signin import SignInAttempt, SignInLink
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
@@ -7,7 +9,6 @@ from studio.prompts.labels import Label, LabelMove
 from studio.prompts.language_models import LanguageModel
 from studio.prompts.models import PromptSet, PromptVersion, Tag
 from studio.results.models import RoundResult, RunResult
-from studio.shell.signin import SignInAttempt, SignInLink
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
@@ -32,6 +33,7 @@ __all__ = [
     "ScoringRecord",
     "SignInAttempt",
     "SignInLink",
+    "StudioSession",
     "SystemBuild",
     "Tag",
     "Upload",

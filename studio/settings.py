@@ -68,7 +68,16 @@ TEMPLATES = [
             # Each room has its own tags; templates load them by these names.
             "libraries": {
                 room: f"studio.{room}.tags"
-                for room in ("shell", "preview", "compare", "system", "runs", "results")
+                for room in (
+                    "shell",
+                    "prompts",
+                    "preview",
+                    "compare",
+                    "workspaces",
+                    "system",
+                    "runs",
+                    "results",
+                )
             },
         },
     }
@@ -134,6 +143,7 @@ WHITENOISE_MAX_AGE = 0 if DEBUG else 31_536_000  # an address changes with its f
 
 # Browsers drop Secure and `__Host-` cookies on plain http, so a local studio must do without them.
 _https = ENVIRONMENT.https
+SESSION_ENGINE = "studio.access.sessions"
 SESSION_COOKIE_NAME = "__Host-studio-session" if _https else "studio-session"
 SESSION_COOKIE_SECURE = _https
 SESSION_COOKIE_HTTPONLY = True
@@ -154,8 +164,6 @@ SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
 SECURE_SSL_REDIRECT = _https
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]  # probes ask the server itself, not the proxy before it
-# The studio speaks plain http itself: an https origin means that a proxy stands before it.
-SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if _https else None
 SECURE_HSTS_SECONDS = 31_536_000 if _https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = _https
 SILENCED_SYSTEM_CHECKS = ["security.W021"]  # preloading binds a whole domain: its owner's choice, not ours

@@ -26,6 +26,9 @@ urlpatterns = [
         "results",
         "results.replay",
         "results.suggestions",
+        "search",
+        "home",
+        "access",
         "shell",
     ]
 ]

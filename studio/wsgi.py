@@ -2,8 +2,11 @@
 
 import os
 
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
+
+from studio.shell.proxies import BehindProxies
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "studio.settings")
 
-application = get_wsgi_application()
+application = BehindProxies(get_wsgi_application(), settings.ENVIRONMENT.proxies)

@@ -65,6 +65,7 @@ OPEN_TO_STUDIO = {
         "contract.round_prompt",
         "simulation",
         "cache.cacheable_prefix",  # the shapes; templates are analysed by a job of the jail
+        "results.power",
         "results.statistics",
         "system.builder",  # with settings and front matters that the jail read
         "system.config",

@@ -75,15 +75,23 @@ def opened(path: Path, root: Path, *, make: bool = False, start: Path | None = N
     try:
         for depth, part in enumerate((*above, *parts[:-1])):
             at = at / part
-            if make and depth >= len(above):
-                with suppress(FileExistsError):
-                    os.mkdir(part, 0o755, dir_fd=handle)
+            made = make and depth >= len(above) and _made(part, handle)
             inner = _open(part, handle, at)
             os.close(handle)
             handle = inner
+            if made:
+                os.fchmod(handle, 0o755)  # whatever this process's umask is: MixSeek may run as another user
         yield handle
     finally:
         os.close(handle)
+
+
+def _made(name: str, parent: int) -> bool:
+    try:
+        os.mkdir(name, 0o755, dir_fd=parent)
+    except FileExistsError:
+        return False
+    return True
 
 
 def _open(name: Path | str, parent: int | None, shown: Path) -> int:

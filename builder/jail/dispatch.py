@@ -19,6 +19,7 @@ from builder.jail.limits import (
     SUPERSEDED,
     TOO_MANY,
     Limits,
+    Seconds,
     exceeded,
 )
 from builder.jail.owners import CoolDown, LineFull, Turns, TurnSuperseded, TurnTimeout
@@ -64,8 +65,8 @@ class Dispatcher:
         """One text: the owner's turn first, then a worker. A ``file`` goes with the batches, for it may take
         seconds."""
         limits = self._limits
-        seconds, cpu = (limits.file_time, limits.file_cpu) if file else (limits.time, limits.cpu)
-        frame = self._frame(request | {"time": seconds, "cpu": cpu})
+        seconds = limits.seconds(file=file)
+        frame = self._frame(request | {"time": seconds.time, "cpu": seconds.cpu})
         deadline = time.monotonic() + (limits.batch_wait if file else limits.wait)
         self._refuse_cooling(owner)
         with self._turn(self._turns[file], owner, topic, deadline):
@@ -76,7 +77,7 @@ class Dispatcher:
             try:
                 answer = self._exchange(lane, owner, deadline, frame, seconds)
             except Stopped as stop:
-                raise self._stopped(stop, seconds, cpu, owner, file=request["do"] in _OF_FILES) from None
+                raise self._stopped(stop, seconds, owner, file=request["do"] in _OF_FILES) from None
         return self._value(answer)
 
     def ask_each(
@@ -92,17 +93,17 @@ class Dispatcher:
 
     def _ask_chunk(self, request: dict[str, Any], items: Sequence[Any]) -> list[Any]:
         """As far as the chunk goes: a text that meets a limit takes the worker with it."""
-        seconds, cpu = self._limits.time, self._limits.cpu
+        seconds = self._limits.seconds()
         try:
-            frame = self._frame(request | {"each": items, "time": seconds, "cpu": cpu})
+            frame = self._frame(request | {"each": items, "time": seconds.time, "cpu": seconds.cpu})
         except LimitExceeded as error:
             return [error] if len(items) == 1 else self._ask_chunk(request, items[: len(items) // 2])
         values: list[Any] = []
         with self._worker("batch", None, time.monotonic() + self._limits.batch_wait) as worker:
             try:
-                worker.send(frame, time.monotonic() + seconds + _GRACE)
+                worker.send(frame, seconds.wall)
                 while len(values) < len(items) and not worker.retired:
-                    answer = worker.receive(time.monotonic() + seconds + _GRACE)
+                    answer = worker.receive(seconds.time + _GRACE, seconds.wall)
                     try:
                         values.append(self._value(answer))
                     except BuilderError as error:
@@ -110,22 +111,21 @@ class Dispatcher:
             except Stopped as stop:
                 if values and stop.reason == "SIGKILL":
                     return values  # somebody else's doing: the rest is asked again
-                stopped = self._stopped(stop, seconds, cpu, None)
+                stopped = self._stopped(stop, seconds, None)
                 if isinstance(stopped, JailUnavailable):
                     raise stopped from None
                 values.append(stopped)
         return values
 
     def _exchange(
-        self, lane: LaneName, owner: str | None, deadline: float, frame: bytes, seconds: float
+        self, lane: LaneName, owner: str | None, deadline: float, frame: bytes, seconds: Seconds
     ) -> dict[str, Any]:
         """One job on one worker; on another one where the first was killed by somebody else."""
         for last in (False, True):
             with self._worker(lane, owner, deadline) as worker:
-                until = time.monotonic() + seconds + _GRACE
                 try:
-                    worker.send(frame, until)
-                    return worker.receive(until)
+                    worker.send(frame, seconds.wall)
+                    return worker.receive(seconds.time + _GRACE, seconds.wall)
                 except Stopped as stop:
                     if last or self._closed or stop.reason != "SIGKILL":
                         raise
@@ -138,11 +138,13 @@ class Dispatcher:
         return value_of(answer)
 
     def _stopped(
-        self, stop: Stopped, seconds: float, cpu: int, owner: str | None, *, file: bool = False
+        self, stop: Stopped, seconds: Seconds, owner: str | None, *, file: bool = False
     ) -> BuilderError:
         """Count a stop and say it. In a pool that is closing, the killed job is no fault of its text."""
         if self._closed:
             return JailUnavailable(CLOSED)
+        if stop.starved:
+            return self._unavailable(BUSY, seconds=f"{seconds.wall:g}")
         self._ledger.count("jobs")
         self._ledger.count(stop.limit)
         if stop.fatal:
@@ -151,7 +153,7 @@ class Dispatcher:
         return exceeded(
             stop.limit,
             self._limits,
-            seconds=cpu if stop.limit == "cpu" else seconds,
+            seconds=seconds.cpu if stop.limit == "cpu" else seconds.time,
             line=stop.line,
             reason=stop.reason,
             file=file,

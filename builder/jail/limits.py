@@ -2,7 +2,7 @@
 a job that was not taken. Used on both sides of the jail."""
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 from builder.errors import LimitExceeded
 from builder.messages import message
@@ -13,16 +13,28 @@ LIMIT_NAMES: tuple[LimitName, ...] = get_args(LimitName)
 MEBIBYTE = 1024 * 1024
 
 
+class Seconds(NamedTuple):
+    """How long one job may take: CPU time of its worker, the clock on the wall, what the kernel allows."""
+
+    time: float
+    wall: float
+    cpu: int
+
+
 @dataclass(frozen=True)
 class Limits:
     """How far a job may go. Times are seconds, ``memory`` and ``input`` bytes, ``output`` characters."""
 
     time: float = 1.0
-    """One check or render, by the clock on the wall."""
+    """One check or render, in CPU time of its worker: how busy the machine is must not decide on a text."""
     file_time: float = 15.0
     """One reading or merging of a prompt file: 200,000 characters of TOML take seconds."""
+    wall: float = 10.0
+    """How long a worker may take for it by the clock on the wall, on a machine that is busy otherwise."""
+    file_wall: float = 60.0
     cpu: int = 2
-    file_cpu: int = 15
+    """What the kernel allows, also where nobody is left outside to stop the worker."""
+    file_cpu: int = 20
     memory: int = 256 * MEBIBYTE
     """Address space of a worker; about 35 MB of it are used when it starts."""
     output: int = 1_000_000
@@ -38,6 +50,11 @@ class Limits:
     """How long a new worker may take until it is ready."""
     jobs: int = 10_000
     """A worker that did so many is replaced."""
+
+    def seconds(self, *, file: bool = False) -> Seconds:
+        if file:
+            return Seconds(self.file_time, self.file_wall, self.file_cpu)
+        return Seconds(self.time, self.wall, self.cpu)
 
 
 _TRY_LESS = "Use fewer or smaller loops and repetitions: in MixSeek the same template would hang a whole run."

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,23 @@ _PAGE = resource.getpagesize()
 
 
 class Stopped(Exception):
-    """The job in the worker met a limit; ``fatal`` when the worker did not survive that."""
+    """The job in the worker met a limit; ``fatal`` when the worker did not survive that.
+
+    One that was ``starved`` got too little of the machine: that says nothing about its job.
+    """
 
     def __init__(
-        self, limit: LimitName, *, line: int | None = None, reason: str = "", fatal: bool = True
+        self,
+        limit: LimitName,
+        *,
+        line: int | None = None,
+        reason: str = "",
+        fatal: bool = True,
+        starved: bool = False,
     ) -> None:
         super().__init__(limit)
-        self.limit, self.line, self.reason, self.fatal = limit, line, reason, fatal
+        self.limit, self.line, self.reason = limit, line, reason
+        self.fatal, self.starved = fatal, starved
 
 
 class WorkerProcess:
@@ -58,7 +69,7 @@ class WorkerProcess:
         object_hook: Callable[[dict[str, Any]], Any] | None = None,
         **more: str,
     ) -> None:
-        settings = {"memory": limits.memory, "input": limits.input, "nice": nice, **more}
+        settings = {"memory": limits.memory, "input": limits.input, **more}
         self._long, self._object_hook = long, object_hook
         self._popen = subprocess.Popen(
             [sys.executable, "-I", str(program or WORKER), json.dumps(settings)],
@@ -68,11 +79,16 @@ class WorkerProcess:
             bufsize=0,
             env={},
             cwd="/",
-            # Ctrl-C at the terminal is for the parent; a worker ends with its pipe.
-            start_new_session=True,
+            # Ctrl-C at the terminal is for the parent; a worker ends with its pipe. In a session of its own
+            # its priority would not count beside other sessions (sched_autogroup).
+            process_group=0,
         )
         assert self._popen.stdin and self._popen.stdout
         self.pid = self._popen.pid
+        if nice:
+            # At once: what it loads first takes longer than most of its jobs.
+            with suppress(OSError):
+                os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + nice)
         self.stdin, self.stdout = self._popen.stdin.fileno(), self._popen.stdout.fileno()
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
@@ -100,29 +116,39 @@ class WorkerProcess:
         self.seccomp, self.cpu = answer["seccomp"], answer["cpu"]
         return True
 
-    def send(self, frame: bytes, deadline: float) -> None:
-        """Write a request; a worker that does not take it in time is stopped."""
-        view = memoryview(frame)
+    def send(self, frame: bytes, wall: float) -> None:
+        """Write a request; a worker that does not take it within so many seconds is stopped."""
+        view, deadline = memoryview(frame), time.monotonic() + wall
         while view:
             try:
                 view = view[os.write(self.stdin, view) :]
             except BlockingIOError:
                 writable = select.poll()
                 writable.register(self.stdin, select.POLLOUT)
-                if not writable.poll(_milliseconds(deadline)):
-                    raise self._killed("time") from None
+                if not writable.poll(_milliseconds(deadline - time.monotonic())):
+                    raise self._killed("time", starved=True) from None
             except BrokenPipeError:
                 raise self._ended() from None
 
-    def receive(self, deadline: float) -> dict[str, Any]:
-        """The next answer. Past the deadline the worker is killed and ``Stopped`` names the limit."""
-        look = time.monotonic() + self._long
+    def receive(self, seconds: float, wall: float) -> dict[str, Any]:
+        """The next answer. The worker is killed, and ``Stopped`` names the limit, once it has used so many
+        ``seconds`` of CPU, or not come to that within ``wall`` by the clock."""
+        began, pause = time.monotonic(), self._long
         while (answer := self._poll_frame()) is None:
-            if self._readable.poll(_milliseconds(min(look, deadline))):
+            if self._readable.poll(_milliseconds(min(pause, began + wall - time.monotonic()))):
                 continue
-            if time.monotonic() >= deadline:
+            passed = time.monotonic() - began
+            used = self._used(passed)
+            # By both: a worker with threads uses more than the clock shows.
+            if min(used, passed) >= seconds:
                 raise self._killed("time")
-            look = deadline if self._demoted() else time.monotonic() + self._long / 3
+            if used > self._long:
+                self._demote()
+            if passed >= wall:
+                raise self._killed("time", starved=used <= self._long)
+            pause = seconds - min(used, passed)
+            if not self.retired:
+                pause = min(pause, self._long / 3)
         self.jobs += 1
         self.cpu = answer["cpu"]
         self.retired = self.retired or "retire" in answer or self._resident() > self._full
@@ -140,16 +166,18 @@ class WorkerProcess:
         except (OSError, IndexError):
             return 0
 
-    def _demoted(self) -> bool:
-        """Lower a long job's priority. Only root could raise it again, so it is the worker's last one."""
+    def _used(self, passed: float) -> float:
+        """CPU time of the job under way; what ``passed`` by the clock where that cannot be told."""
         try:
-            # By CPU time, not the clock's: on a busy machine everything takes long.
-            if time.clock_gettime(_cpu_clock(self.pid)) - self.cpu > self._long:
-                os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST)
-                self.retired = True
+            return time.clock_gettime(_cpu_clock(self.pid)) - self.cpu
         except OSError:
-            return True
-        return self.retired
+            return passed
+
+    def _demote(self) -> None:
+        """Lower a long job's priority. Only root could raise it again, so it is the worker's last one."""
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST)
+        self.retired = True
 
     def _poll_frame(self) -> dict[str, Any] | None:
         """A whole answer if one has arrived."""
@@ -212,9 +240,9 @@ class WorkerProcess:
         self.release()
         self._popen.returncode = 0
 
-    def _killed(self, limit: LimitName, reason: str = "") -> Stopped:
+    def _killed(self, limit: LimitName, reason: str = "", *, starved: bool = False) -> Stopped:
         self.kill()
-        return Stopped(limit, reason=reason)
+        return Stopped(limit, reason=reason, starved=starved)
 
     def _ended(self) -> Stopped:
         """The worker closed its end: tell from its exit status which limit it met."""
@@ -235,5 +263,5 @@ def _cpu_clock(pid: int) -> int:
     return (~pid << 3) | 2
 
 
-def _milliseconds(deadline: float) -> int:
-    return max(0, math.ceil((deadline - time.monotonic()) * 1000))
+def _milliseconds(seconds: float) -> int:
+    return max(0, math.ceil(seconds * 1000))

@@ -33,14 +33,14 @@ class TimeUp(BaseException):
 
 
 class Alarm:
-    """Ends Python code by itself at its time, where it still knows the template's line.
+    """Ends Python code by itself at its CPU time, where it still knows the template's line.
 
     What runs inside C does not hear it; the process outside kills that a moment later.
     """
 
     def __init__(self) -> None:
         self._armed = False
-        signal.signal(signal.SIGALRM, self._ring)
+        signal.signal(signal.SIGPROF, self._ring)
 
     def _ring(self, _signal: int, _frame: FrameType | None) -> None:
         if self._armed:
@@ -49,12 +49,12 @@ class Alarm:
     @contextmanager
     def set(self, seconds: float) -> Iterator[None]:
         self._armed = True
-        signal.setitimer(signal.ITIMER_REAL, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         try:
             yield
         finally:
             self._armed = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 class Worker:
@@ -149,7 +149,6 @@ def lock(settings: dict[str, Any]) -> bool:
 
 def main() -> None:
     settings = json.loads(sys.argv[1])
-    os.nice(settings["nice"])
     warnings.simplefilter("ignore")
     open_packages()
     from builder.jail import wire

@@ -10,7 +10,7 @@ copy: ``copying`` copies the files into ``folder``. ``reader`` asks the reader p
 from builder.leaderboard.copying import LARGEST
 from builder.leaderboard.folder import Bounds, default_folder
 from builder.leaderboard.making import Retries
-from builder.leaderboard.process import stop_readers
+from builder.leaderboard.process import stop_readers, yield_to_others
 from builder.leaderboard.progress import Progress
 from builder.leaderboard.rebuild import DeliveredRun, Renderer, StoredRound
 from builder.leaderboard.records import (
@@ -25,6 +25,7 @@ from builder.leaderboard.records import (
     Metric,
     RebuiltRound,
     RoundRecord,
+    ScoredRound,
     ScorePoint,
     ScoresBy,
     ScoresOf,
@@ -66,6 +67,7 @@ __all__ = [
     "Retries",
     "RoundRecord",
     "ScorePoint",
+    "ScoredRound",
     "ScoresBy",
     "ScoresOf",
     "Standing",
@@ -79,4 +81,5 @@ __all__ = [
     "database_path",
     "default_folder",
     "stop_readers",
+    "yield_to_others",
 ]

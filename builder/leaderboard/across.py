@@ -2,7 +2,7 @@
 side. Used as ``AggregationStore.across``."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,11 +17,13 @@ from builder.leaderboard.executions import (
     standings,
     where,
 )
+from builder.leaderboard.queries import RoundOf, read_scored
 from builder.leaderboard.reader import Reader
 from builder.leaderboard.records import (
     Bin,
     Distribution,
     ExecutionComparison,
+    ScoredRound,
     ScoresBy,
     ScoresOf,
     Standing,
@@ -152,6 +154,13 @@ class Across:
             f" MAX(best) FILTER (NOT {IS_PARTIAL}) FROM {STANDINGS} GROUP BY 1 HAVING bool_or({IS_PARTIAL})"
         )
         return {execution_id: (teams, best) for execution_id, teams, best in rows}
+
+    def scored_rounds(
+        self, execution_id: str, rounds: Iterable[RoundOf], characters: int = 0
+    ) -> dict[RoundOf, ScoredRound]:
+        """The metrics of some rounds of several teams, with so many characters of each submission."""
+        wanted = list(rounds)
+        return self._source.answer(lambda reader: read_scored(reader, execution_id, wanted, characters))
 
     def compare(
         self, first: str, second: str, *, order: RankingOrder = "team_id", now: datetime | None = None

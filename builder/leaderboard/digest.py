@@ -23,7 +23,7 @@ _LONGEST = 1e9
 def statements(schema: Schema) -> Iterator[str]:
     """Makes the tables. Columns that a file lacks are NULL; values of other types are converted or NULL."""
     yield f"CREATE TABLE {SCORES} AS {_scores(schema)}"
-    yield f"CREATE TABLE {STANDINGS} AS {_standings()}"
+    yield f"CREATE TABLE {STANDINGS} AS {_standings(schema)}"
     yield f"CREATE TABLE {EXECUTIONS} AS {_executions(schema)}"
     yield f"CREATE TABLE {TEAMS} AS {_teams()}"
 
@@ -61,19 +61,29 @@ def _scores(schema: Schema) -> str:
     )
 
 
-def _standings() -> str:
-    """Teams as MixSeek groups them: by id and name."""
+def _standings(schema: Schema) -> str:
+    """Teams as MixSeek groups them: by id and name.
+
+    A team without a final row in a run that is over, where others have one, broke off: MixSeek stores no
+    reason for that, so it gets the one of a failure.
+    """
+    over = f"SELECT execution_id FROM ({_summaries(schema)}) WHERE status IS NOT NULL"
     return (
         "WITH grouped AS (SELECT execution_id, team_id, team_name, MAX(kept) AS kept, MAX(score) AS best,"
         " max_by(round_number, ROW(score, -round_number)) FILTER (score IS NOT NULL) AS best_round,"
         " arg_max_null(score, round_number) AS latest_score, COUNT(*) AS rounds,"
         " MAX(round_number) AS latest_round, any_value(exit_reason) FILTER (final) AS exit_reason,"
+        " bool_or(final) AS ended,"
         f" MAX(local_at) AS last_at FROM {SCORES} GROUP BY ALL)"
-        " SELECT *, row_number() OVER (PARTITION BY execution_id"
+        " SELECT * EXCLUDE (ended) REPLACE (CASE WHEN NOT bool_or(ended) OVER team"
+        " AND bool_or(ended) OVER (PARTITION BY execution_id)"
+        f" AND execution_id IN ({over}) THEN '{PARTIAL}' ELSE exit_reason END AS exit_reason),"
+        " row_number() OVER (PARTITION BY execution_id"
         " ORDER BY kept DESC NULLS LAST, team_id, team_name) AS by_team_id,"
         " row_number() OVER (PARTITION BY execution_id"
         " ORDER BY kept DESC NULLS LAST, latest_round DESC, team_id, team_name) AS by_latest_round"
-        " FROM grouped ORDER BY execution_id, by_team_id"
+        " FROM grouped WINDOW team AS (PARTITION BY execution_id, team_id)"
+        " ORDER BY execution_id, by_team_id"
     )
 
 

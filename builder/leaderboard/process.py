@@ -23,7 +23,9 @@ MOST = 8
 """Reader processes of one program; of more databases than these, the one asked longest ago is opened anew."""
 
 SECONDS, LONG_SECONDS = 15.0, 60.0
-"""How long a question may take, and how long the opening of a copy or the working out of its digest."""
+"""CPU time that a question may take, and the opening of a copy or the working out of its digest."""
+_PATIENCE = 3
+"""So many times as long by the clock, on a machine that is busy otherwise."""
 
 _LIMITS = Limits(
     # Address space: DuckDB takes 0.8 GB of it to start, uses 60 MB of that, and plans with 0.5 GB.
@@ -137,6 +139,7 @@ class ReaderProcess:
             try:
                 self._worker = WorkerProcess(
                     _LIMITS,
+                    _niceness,
                     program=WORKER,
                     long=_DEMOTED_AFTER,
                     object_hook=revived,
@@ -172,14 +175,16 @@ class ReaderProcess:
         if len(frame) > _LIMITS.input:
             raise Failed("large")
         try:
-            until = time.monotonic() + seconds
-            worker.send(frame, until)
-            answer = worker.receive(until)
+            wall = seconds * _PATIENCE
+            worker.send(frame, wall)
+            answer = worker.receive(seconds, wall)
         except Stopped as stop:
             ended = self._ended
             self._drop()
             if ended or _STOPPED.is_set():
                 raise Gone from None
+            if stop.starved:
+                raise LeaderboardError(READER_BUSY) from None
             raise ReaderStopped(stop.limit) from None
         except BaseException:
             # An interrupt between question and answer: the answer must not reach the next question.
@@ -223,6 +228,13 @@ class ReaderProcess:
 _STARTED: list[ReaderProcess] = []
 _GUARD = threading.Lock()
 _STOPPED = threading.Event()
+_niceness = 0
+
+
+def yield_to_others(niceness: int) -> None:
+    """Start the reader processes of this program at a lower priority than its own, from now on."""
+    global _niceness
+    _niceness = niceness
 
 
 def _make_room_for(new: ReaderProcess) -> None:

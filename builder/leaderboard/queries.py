@@ -9,8 +9,16 @@ from typing import Any
 
 from builder.errors import MissingColumn, MissingTable
 from builder.leaderboard.reader import Reader
-from builder.leaderboard.records import SubmissionLength
-from builder.leaderboard.rows import BoardRow, HistoryRow, StatusRow, SubmissionRow, details_of, score_of
+from builder.leaderboard.records import ScoredRound, SubmissionLength
+from builder.leaderboard.rows import (
+    BoardRow,
+    HistoryRow,
+    StatusRow,
+    SubmissionRow,
+    details_of,
+    metrics_of,
+    score_of,
+)
 from builder.leaderboard.schema import Schema, column_of
 from builder.leaderboard.sentences import MISSING_COLUMN, MISSING_TABLE
 from builder.template.dialect import RankingOrder
@@ -26,6 +34,10 @@ RANKING_NEEDS = ("execution_id", "team_id", "team_name", "round_number", "score"
 
 MOST_EXECUTIONS = 200
 """Asked about at once for the lengths of their texts: what is stored row by row has to be read for it."""
+
+
+MOST_DETAILS = 500_000
+"""Characters of ``score_details`` that a list of rounds still reads; a round's own page reads more."""
 
 
 def require(schema: Schema, table: str, columns: Iterable[str]) -> None:
@@ -104,6 +116,31 @@ def read_submissions(
             name, score_of(details, score), details, created, content, form, bool(final), reason
         )
     return submissions
+
+
+def read_scored(
+    reader: Reader, execution_id: str, rounds: Sequence[RoundOf], characters: int
+) -> dict[RoundOf, ScoredRound]:
+    """Metrics and beginnings of submissions; of the texts of other rounds nothing is read."""
+    if reader.schema.gap("leader_board", KEY) is not None:
+        return {}
+    details, content, form = (
+        column_of(reader.schema, "leader_board", name)
+        for name in ("score_details", "submission_content", "submission_format")
+    )
+    details += "::VARCHAR"
+    sql = (
+        f"SELECT team_id, round_number, CASE WHEN length({details}) <= ? THEN {details} END,"
+        f" substr({content}, 1, ?), length({content}), {form} FROM leader_board"
+        " JOIN (SELECT unnest(?::VARCHAR[]) AS team, unnest(?::BIGINT[]) AS number) AS wanted"
+        " ON team_id = team AND round_number = number WHERE execution_id = ?"
+    )
+    teams, numbers = [team for team, _ in rounds], [number for _, number in rounds]
+    rows = reader.rows(sql, [MOST_DETAILS, characters, teams, numbers, execution_id])
+    return {
+        (team, number): ScoredRound(metrics_of(details_of(stored)), beginning, length or 0, form)
+        for team, number, stored, beginning, length, form in rows
+    }
 
 
 def read_statuses(reader: Reader, execution_id: str, team_id: str | None) -> dict[RoundOf, StatusRow]:

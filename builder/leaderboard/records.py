@@ -74,7 +74,7 @@ class Standing:
     rounds: int
     kept_score: float
     exit_reason: str | None = None
-    """Why the team stopped; stored with its final submission."""
+    """Why the team stopped, stored with its final submission; of one that broke off without, a failure."""
 
     @property
     def is_partial(self) -> bool:
@@ -240,6 +240,18 @@ class RoundRecord:
     def decided_by_rule(self) -> bool:
         """Whether MixSeek decided by itself whether to go on, without asking a model."""
         return self.confidence == 1.0 and (self.reasoning or "").startswith(RULES)
+
+
+@dataclass(frozen=True)
+class ScoredRound:
+    """How a round was scored, and how its submission begins."""
+
+    metrics: tuple[Metric, ...]
+    submission: str | None = field(default=None, repr=False)
+    """As many characters as were asked for."""
+    length: int = 0
+    """Of the whole."""
+    submission_format: str | None = None
 
 
 @dataclass(frozen=True)

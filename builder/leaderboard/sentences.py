@@ -130,8 +130,8 @@ NO_READER = message(
 )
 READER_BUSY = message(
     "db-reader-busy",
-    "Other questions to this database take long; this one was not put.",
-    "このデータベースへのほかの問い合わせに時間がかかっているため、問い合わせできませんでした。",
+    "This database did not answer in time: other questions to it take long, or the computer is very busy.",
+    "このデータベースは時間内に応答しませんでした。ほかの問い合わせに時間がかかっているか、コンピューターが非常に混雑しています。",
     fix_en="Try again in a moment.",
     fix_ja="しばらくしてからもう一度お試しください。",
 )

@@ -67,7 +67,7 @@ class AggregationStore(Source):
 
     @property
     def across(self) -> Across:
-        """Teams and their history, how scores spread, two executions side by side."""
+        """Teams and their history, how scores spread, rounds and executions side by side."""
         return Across(self)
 
     def _answer_with(self, columns: Iterable[str], question: Callable[[Reader], T]) -> T:

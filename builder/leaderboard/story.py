@@ -4,6 +4,7 @@ together. Used by the store."""
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -122,6 +123,15 @@ class Story:
                 yield stored
 
     def _states(self, team_id: str) -> list[RoundState]:
+        if team_id not in self._states_by_team:
+            self._states_by_team[team_id] = self._read_states(team_id)
+        return self._states_by_team[team_id]
+
+    @cached_property
+    def _states_by_team(self) -> dict[str, list[RoundState]]:
+        return {}
+
+    def _read_states(self, team_id: str) -> list[RoundState]:
         try:
             return [
                 RoundState(

@@ -237,7 +237,6 @@ def lock(settings: dict[str, Any]) -> tuple[bool, bool]:
 
 def main() -> None:
     settings = json.loads(sys.argv[1])
-    os.nice(settings["nice"])
     try:
         confined, filtered = lock(settings)
         worker = Worker(settings, connected(settings["folder"]))

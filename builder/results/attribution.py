@@ -224,22 +224,33 @@ def made_by(
         return {}
     digests = [hashlib.sha256(rebuilt.delivered.text.encode("utf-8", "surrogatepass")).hexdigest()]
     made: _Matches = {}
-    tried: dict[tuple[int, tuple[str | int, ...]], bool] = {}
+    tried: dict[int, list[_Trial]] = {number: [] for number in possible}
     for dialect in shown_formats(rebuilt):
         for values, some in _by_values(rebuilt, dialect, possible):
-            keys = {
-                number: (number, tuple(value for name, value in values.items() if name in text))
-                for number, text in some.items()
-            }
-            fresh = [number for number in some if keys[number] not in tried]
+            matching = {number: _known(tried[number], values, text) for number, text in some.items()}
+            fresh = [number for number, known in matching.items() if known is None]
             if fresh:
                 matches = jail.match("team", [some[number] for number in fresh], values, dialect, digests)
-                matching = {fresh[match.index] for match in matches}
-                tried.update({keys[number]: number in matching for number in fresh})
+                found = {fresh[match.index] for match in matches}
+                for number in fresh:
+                    matching[number] = number in found
+                    tried[number].append((values, number in found))
             for number in some:
-                if tried[keys[number]]:
+                if matching[number]:
                     made[number] = (*made.get(number, ()), dialect)
     return made
+
+
+_Trial = tuple[Values, bool]
+"""The values that a template was rendered with, and whether it gave the prompt."""
+
+
+def _known(trials: Sequence[_Trial], values: Values, text: str) -> bool | None:
+    """What came of a trial with the same values for everything that the template names."""
+    for before, matches in trials:
+        if not any(value != before[name] and name in text for name, value in values.items()):
+            return matches
+    return None
 
 
 def rendered_by(texts: Sequence[str], rebuilt: RebuiltRound, jail: Rendering) -> list[Examination]:

@@ -17,6 +17,7 @@ FEWEST_RUNS = 3
 """On each side. With two, one lucky run decides."""
 FEWEST_FREEDOM = 2
 """Degrees of freedom that runs of shared tasks must leave to be compared within their tasks."""
+_LARGEST = 1e100
 
 Method = Literal["paired", "welch"]
 
@@ -78,20 +79,41 @@ def difference(old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[fl
 
     Which method is taken depends on which tasks ran, never on the scores.
     """
-    before = {task: values for task, scores in old.items() if (values := _finite(scores))}
-    after = {task: values for task, scores in new.items() if (values := _finite(scores))}
+    before, after = finite_by_task(old), finite_by_task(new)
     if min(_runs(before), _runs(after)) < FEWEST_RUNS:
         return None
-    return _within_tasks(before, after) or _welch(before, after)
+    within = within_tasks(before, after)
+    if within and within.freedom >= FEWEST_FREEDOM and min(within.runs) >= FEWEST_RUNS:
+        error = math.sqrt(within.squares / within.freedom / within.weight)
+        return _difference(within.mean, error, within.freedom, "paired", within.runs, len(within.counts))
+    return _welch(before, after)
 
 
-def _within_tasks(
+@dataclass(frozen=True)
+class WithinTasks:
+    """The runs of tasks that both sides ran: the difference within tasks, and what it leaves unexplained."""
+
+    counts: tuple[tuple[int, int], ...]
+    """Runs of each task, older and newer."""
+    weight: float
+    mean: float
+    squares: float
+
+    @property
+    def runs(self) -> tuple[int, int]:
+        return sum(old for old, _ in self.counts), sum(new for _, new in self.counts)
+
+    @property
+    def freedom(self) -> int:
+        return sum(self.runs) - len(self.counts) - 1
+
+
+def within_tasks(
     old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]]
-) -> Difference | None:
+) -> WithinTasks | None:
+    """The layout of shared tasks; None without one."""
     shared = sorted(old.keys() & new.keys())
-    older, newer = (sum(len(side[task]) for task in shared) for side in (old, new))
-    freedom = older + newer - len(shared) - 1
-    if freedom < FEWEST_FREEDOM or min(older, newer) < FEWEST_RUNS:
+    if not shared:
         return None
     # A task counts by how much it can tell: one run against ten tells little more than one against one.
     weights = {task: len(old[task]) * len(new[task]) / (len(old[task]) + len(new[task])) for task in shared}
@@ -102,18 +124,23 @@ def _within_tasks(
         _squares(old[task]) + _squares(new[task]) + weights[task] * (gaps[task] - mean) ** 2
         for task in shared
     )
-    error = math.sqrt(squares / freedom / total)
-    return _difference(mean, error, freedom, "paired", (older, newer), len(shared))
+    return WithinTasks(tuple((len(old[task]), len(new[task])) for task in shared), total, mean, squares)
 
 
 def _welch(old: Mapping[str, Sequence[float]], new: Mapping[str, Sequence[float]]) -> Difference:
     older, newer = _together(old), _together(new)
-    parts = [variance(side) / len(side) for side in (older, newer)]
+    runs = len(older), len(newer)
+    error, freedom = welch_error(runs, (variance(older), variance(newer)))
+    return _difference(fmean(newer) - fmean(older), error, freedom, "welch", runs, 0)
+
+
+def welch_error(runs: tuple[int, int], variances: tuple[float, float]) -> tuple[float, float]:
+    """Standard error and degrees of freedom (Welch–Satterthwaite) of the difference of two means."""
+    parts = [spread / number for spread, number in zip(variances, runs, strict=True)]
+    squares = sum(part**2 / (number - 1) for part, number in zip(parts, runs, strict=True))
     # Where nothing varies there is no freedom to estimate.
-    spread = sum(part**2 / (len(side) - 1) for part, side in zip(parts, (older, newer), strict=True))
-    freedom = sum(parts) ** 2 / spread if spread else float(len(older) + len(newer) - 2)
-    mean = fmean(newer) - fmean(older)
-    return _difference(mean, math.sqrt(sum(parts)), freedom, "welch", (len(older), len(newer)), 0)
+    freedom = sum(parts) ** 2 / squares if squares else float(sum(runs) - 2)
+    return math.sqrt(sum(parts)), freedom
 
 
 def _difference(
@@ -124,9 +151,18 @@ def _difference(
     return Difference(mean, mean - margin, mean + margin, p, method, runs, tasks)
 
 
+def finite_by_task(side: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """The scores of a side that are numbers; tasks without any are left out."""
+    return {task: values for task, scores in side.items() if (values := _finite(scores))}
+
+
 def _finite(scores: Iterable[float]) -> list[float]:
-    # An evaluator that failed leaves nan.
-    return [score for score in scores if math.isfinite(score)]
+    return [score for score in scores if is_measured(score)]
+
+
+def is_measured(score: float) -> bool:
+    """Whether a score can be reckoned with: a failed evaluator leaves nan, squares of a wild one overflow."""
+    return abs(score) < _LARGEST
 
 
 def _runs(side: Mapping[str, Sequence[float]]) -> int:
@@ -147,7 +183,7 @@ def _squares(scores: Sequence[float]) -> float:
 
 def two_sided(t: float, freedom: float) -> float:
     """How often chance alone gives a t at least so far from zero."""
-    return _incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+    return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
 
 
 @lru_cache(maxsize=4096)
@@ -165,12 +201,12 @@ def quantile(freedom: float, confidence: float = CONFIDENCE) -> float:
     return t
 
 
-def _incomplete_beta(a: float, b: float, x: float) -> float:
+def incomplete_beta(a: float, b: float, x: float) -> float:
     """The regularised incomplete beta function, by its continued fraction."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):  # the fraction converges fast on the other side only
-        return 1 - _incomplete_beta(b, a, 1 - x)
+        return 1 - incomplete_beta(b, a, 1 - x)
     log = math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b) + a * math.log(x) + b * math.log1p(-x)
     return math.exp(log) / a / _fraction(a, b, x)
 

@@ -8,7 +8,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo
+
+from pydantic import JsonValue
 
 from builder.errors import POSITION, TIMEZONE, TOTAL_TEAMS, PositionError, TimezoneError
 from builder.template.boundaries import boundary_tags, neutralised, tags_in
@@ -85,12 +88,28 @@ def _round_block(state: RoundState, dialect: Dialect, clean: _Cleaning) -> str:
         words.score.format(score=state.evaluation_score),
     ]
     if state.score_details is not None:
-        details = json.dumps(state.score_details, ensure_ascii=False, indent=2)
-        lines += [words.details_heading, clean("submission_history", details)]
+        lines += [words.details_heading, clean("submission_history", _indented(state.score_details))]
     if state.evaluation_feedback and words.feedback:
         lines.append(words.feedback.format(feedback=state.evaluation_feedback))
     lines.append(words.submission.format(content=clean("submission_history", state.submission_content)))
     return "\n".join(lines)
+
+
+_LONGEST_KEPT = 10_000
+
+
+def _indented(details: dict[str, JsonValue]) -> str:
+    """Details as a prompt shows them. Python indents JSON thirty times slower than it writes it, and a round
+    stands in the prompts of all later ones, in each format: so the short text finds the long one again."""
+    compact = json.dumps(details, ensure_ascii=False)
+    return _kept_indented(compact) if len(compact) <= _LONGEST_KEPT else _indented_again(compact)
+
+
+def _indented_again(compact: str) -> str:
+    return json.dumps(json.loads(compact), ensure_ascii=False, indent=2)
+
+
+_kept_indented = lru_cache(maxsize=256)(_indented_again)
 
 
 def format_ranking_table(

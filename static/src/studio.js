@@ -7,9 +7,11 @@ import "./shell/rows.js";
 import "./shell/menu.js";
 import "./compare/changes.js";
 import "./prompts/colours.js";
+import "./prompts/history.js";
 import "./shell/unsaved.js";
 import "./shell/live.js";
 import "./compare/matrix.js";
+import "./search/palette.js";
 
 // DOMContentLoaded comes after every deferred script, the editor's too, and after htmx took its elements over: from
 // here on keys and clicks are answered. Whoever drives a browser can wait for it.

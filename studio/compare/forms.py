@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy
 from builder.template.variables import KINDS
 from studio.compare.versions import SideName
 from studio.prompts.texts import TEXT_KINDS, TextKind
+from studio.results.forms import PlannedForm
 from studio.workspaces.exports.forms import ManyField
 
 _MOST_OPENED = 200
@@ -56,7 +57,7 @@ class SideField(forms.RegexField):
         return int(name.removeprefix("v")) if name else None
 
 
-class CompareForm(forms.Form):
+class CompareForm(PlannedForm):
     """The query of a comparison."""
 
     rendered = forms.BooleanField(required=False)
@@ -139,8 +140,8 @@ class BaselineField(forms.CharField):
         return str(name)
 
 
-class OpenedContextsField(ManyField):
-    """Contexts whose rounds have columns of their own."""
+class ContextsField(ManyField):
+    """Contexts by their addresses."""
 
     pattern, most = re.compile(r"[-\w]{1,80}"), 300
 
@@ -156,7 +157,10 @@ class MatrixForm(forms.Form):
     )
     baseline = BaselineField(label=gettext_lazy("Baseline"))
     versions = PickedField(required=False, label=gettext_lazy("Versions"))
-    open = OpenedContextsField(required=False, label=gettext_lazy("Sample context"))
+    contexts = ContextsField(required=False, label=gettext_lazy("Contexts"))
+    """The columns; all where nobody chose."""
+    open = ContextsField(required=False, label=gettext_lazy("Sample context"))
+    """Those whose rounds have columns of their own."""
     all = forms.BooleanField(required=False, label=gettext_lazy("Rounds"))
     row = SideField(label=gettext_lazy("Version"))
     """One row alone, for a page that is open already."""

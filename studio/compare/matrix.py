@@ -71,11 +71,15 @@ class Column:
         return hashlib.sha256(told.encode()).hexdigest()
 
 
-def columns_of(prompt_set: PromptSet) -> tuple[list[Column], int]:
-    """The set's own contexts, then the shared ones; and how many had no room."""
-    contexts = sorted(
+def contexts_of(prompt_set: PromptSet) -> list[SampleContext]:
+    """The set's own contexts, then the shared ones."""
+    return sorted(
         SampleContext.objects.for_set(prompt_set), key=lambda context: context.prompt_set_id is None
     )
+
+
+def columns_of(contexts: Sequence[SampleContext]) -> tuple[list[Column], int]:
+    """A column for each context, or one for sample values; and how many had no room."""
     if not contexts:
         return [Column(None, (ContextAtRound(),))], 0
     columns: list[Column] = []

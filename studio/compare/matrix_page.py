@@ -17,10 +17,10 @@ from builder.cache.tokens import ESTIMATE, encoding_for
 from builder.errors import JailError
 from builder.template.variables import PromptKind, field_name
 from studio.compare.forms import Picked
-from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
+from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of, contexts_of
 from studio.compare.versions import NoDraft, SideName, VersionOrDraft, known_range, missing_side
 from studio.contexts.at_round import dialect_of
-from studio.models import Draft, PromptSet, PromptVersion
+from studio.models import Draft, PromptSet, PromptVersion, SampleContext
 from studio.preview.budgets import budget_of
 from studio.preview.cacheable_prefix import counter_of
 from studio.shell import downloads
@@ -161,7 +161,8 @@ class MatrixPage:
         newest = self.prompt_set.revision
         spans = [f"v{span.start}" for span in picked.spans if span.start > newest]
         labels = [name for name in picked.labels if name not in self.labels]
-        return spans + labels + ([_("your draft")] if picked.draft and self.draft is None else [])
+        contexts = sorted({*self.clean["contexts"]} - {context.slug for context in self.contexts})
+        return spans + labels + contexts + ([_("your draft")] if picked.draft and self.draft is None else [])
 
     @cached_property
     def sides(self) -> list[VersionOrDraft]:
@@ -192,8 +193,19 @@ class MatrixPage:
     # --- the table -----------------------------------------------------------------------
 
     @cached_property
+    def contexts(self) -> list[SampleContext]:
+        """Contexts to choose from."""
+        return contexts_of(self.prompt_set)
+
+    @cached_property
+    def chosen(self) -> list[SampleContext]:
+        """Contexts of the table: all where none that is there was chosen."""
+        wanted = set(self.clean["contexts"])
+        return [context for context in self.contexts if context.slug in wanted] or self.contexts
+
+    @cached_property
     def _columns(self) -> tuple[list[Column], int]:
-        return columns_of(self.prompt_set)
+        return columns_of(self.chosen)
 
     @property
     def columns(self) -> list[Column]:

@@ -7,7 +7,7 @@ from functools import cached_property
 from builder.errors import JailError
 from builder.template.dialect import Dialect
 from builder.template.variables import KINDS, PromptKind
-from studio.compare.matrix import Column, Group, Table, columns_of
+from studio.compare.matrix import Column, Group, Table, columns_of, contexts_of
 from studio.models import PromptSet
 from studio.preview.cacheable_prefix import counter_of
 from studio.prompts.texts import Templates
@@ -33,7 +33,7 @@ class ReleaseMatrix:
 
     @cached_property
     def _columns(self) -> tuple[list[Column], int]:
-        return columns_of(self.prompt_set)
+        return columns_of(contexts_of(self.prompt_set))
 
     @property
     def columns(self) -> list[Column]:

@@ -51,6 +51,7 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
         "old": old,
         "new": new,
         "offers": page.offers,
+        "detect": clean["detect"],
         "scores": [score for score in scores.values() if score.main],
     }
     return render(request, "compare/page.html", context, status=page.status)

@@ -65,13 +65,25 @@ def name_taken() -> str:
     return _("Another context has this name already.")
 
 
+class AfterField(forms.IntegerField):
+    """The context that a page of a list comes after."""
+
+    def __init__(self) -> None:
+        super().__init__(required=False, min_value=1, max_value=10**18, label=gettext_lazy("After context"))
+
+
 class ContextSearchForm(SearchForm):
     """Contexts by text, and those that one set uses or that all share."""
 
     set = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=gettext_lazy("Used by"))
-    after = forms.IntegerField(
-        required=False, min_value=1, max_value=10**18, label=gettext_lazy("After context")
-    )
+    after = AfterField()
+
+
+class SetContextsForm(forms.Form):
+    """The contexts of a set, with or without trying its newest version in them."""
+
+    checked = forms.BooleanField(required=False, label=gettext_lazy("Newest version"))
+    after = AfterField()
 
 
 class RevisionSeenForm(forms.Form):

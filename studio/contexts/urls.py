@@ -5,6 +5,7 @@ from django.urls import path
 from studio.contexts import views
 
 urlpatterns = [
+    path("prompts/<word:slug>/contexts/", views.prompt_contexts, name="prompt-contexts"),
     path("contexts/", views.context_list, name="context-list"),
     path("contexts/new/", views.context_new, name="context-new"),
     path("contexts/new/json/", views.context_new_json, name="context-new-json"),

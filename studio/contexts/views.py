@@ -3,11 +3,10 @@
 import uuid
 from dataclasses import replace
 from typing import Any
-from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -22,9 +21,11 @@ from studio.contexts.forms import (
     ContextForm,
     ContextSearchForm,
     RevisionSeenForm,
+    SetContextsForm,
     name_taken,
 )
 from studio.contexts.json_forms import ContextJsonForm
+from studio.contexts.list_page import CheckedContexts, listed
 from studio.contexts.models import ContextConflict, ContextValues, NameTaken, SampleContext
 from studio.contexts.pasted_json import write_details
 from studio.contexts.samples import add_samples, missing_samples, translated_texts
@@ -34,8 +35,8 @@ from studio.prompts.models import PromptSet
 from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, refuse_other_encodings, valid_or_refuse
+from studio.shell.turns import heavy
 
-CONTEXTS_PER_PAGE = 50
 SETS_OFFERED = 8
 ROUNDS_OFFERED = 8
 _METHODS = ["GET", "HEAD", "POST"]
@@ -52,15 +53,9 @@ def context_list(request: Request) -> HttpResponse:
     elif wanted["set"]:
         prompt_set = template_set(wanted["set"])
         contexts = contexts.for_set(prompt_set)
-    contexts = contexts.search(wanted["q"], translated_texts()).filter(pk__gt=wanted["after"] or 0)
-    # One row more than shown tells whether there is another page, without counting them all.
-    rows = list(contexts[: CONTEXTS_PER_PAGE + 1])
-    shown, more = rows[:CONTEXTS_PER_PAGE], len(rows) > CONTEXTS_PER_PAGE
+    contexts = contexts.search(wanted["q"], translated_texts())
     asked = {name: wanted[name] for name in ("set", "q") if wanted[name]}
-    context = {
-        "contexts": shown,
-        "first_url": "?" + urlencode(asked) if wanted["after"] else "",
-        "next_url": "?" + urlencode({**asked, "after": shown[-1].pk}) if more else "",
+    context = listed(contexts, asked, wanted["after"]) | {
         "q": wanted["q"],
         "set": wanted["set"],
         "sets": PromptSet.objects.of_templates().filter(archived=False).order_by("name", "pk"),
@@ -69,6 +64,35 @@ def context_list(request: Request) -> HttpResponse:
     }
     part = request.htmx.target == "contexts"
     return render(request, "contexts/_list.html" if part else "contexts/list.html", context)
+
+
+@require_safe
+def prompt_contexts(request: Request, slug: str) -> HttpResponseBase:
+    """The contexts that a set is tried in. Whether its newest version renders there, a page asks for."""
+    prompt_set = template_set(slug)
+    wanted = valid_or_refuse(SetContextsForm(request.GET)).cleaned_data
+    template = "contexts/_list.html" if request.htmx.target == "contexts" else "contexts/of_set.html"
+    answer = _checked_contexts if wanted["checked"] else _contexts_of_set
+    return answer(request, prompt_set, template, wanted["after"])
+
+
+@heavy
+def _checked_contexts(
+    request: HttpRequest, prompt_set: PromptSet, template: str, after: int | None
+) -> HttpResponse:
+    return _contexts_of_set(request, prompt_set, template, after, CheckedContexts.against(prompt_set.latest))
+
+
+def _contexts_of_set(
+    request: HttpRequest,
+    prompt_set: PromptSet,
+    template: str,
+    after: int | None,
+    checked: CheckedContexts | None = None,
+) -> HttpResponse:
+    contexts = SampleContext.objects.for_set(prompt_set).select_related("prompt_set").defer("submission")
+    page = listed(contexts, {"checked": "on"} if checked else {}, after, checked)
+    return render(request, template, page | {"prompt_set": prompt_set, "of_set": True, "checked": checked})
 
 
 @require_safe

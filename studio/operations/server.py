@@ -3,9 +3,11 @@
 import errno
 import signal
 import socket
+import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from builder.leaderboard import yield_to_others
 from studio.operations.connections import BoundedServer, Bounds, raise_file_limit
 
 if TYPE_CHECKING:
@@ -15,6 +17,10 @@ THREADS = 16  # a streamed answer holds one for as long as it lasts
 MAX_BODY = 32 * 1024 * 1024
 MAX_HEADERS = 64 * 1024
 OTHER_FILES = 1000  # of databases, workers and temporary bodies
+READERS_NICENESS = 10  # previews and pages go before the processes that read databases
+SWITCH_SECONDS = 0.0001
+"""After so long a thread that computes lets another one go on, if one waits. By default it is fifty times as
+much, and a short request has to ask several times while somebody else's long one is worked on."""
 
 
 class AddressError(Exception):
@@ -61,15 +67,11 @@ def base_url(server: socket.socket) -> str:
 
 def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy: bool) -> Callable[[], None]:
     """Make everything ready; what this returns answers requests until Ctrl-C or SIGTERM."""
-    # Only the proxy that an https origin implies is believed about scheme and client address.
-    proxy: dict[str, Any] = (
-        {"trusted_proxy": "*", "trusted_proxy_headers": {"x-forwarded-for", "x-forwarded-proto"}}
-        if behind_proxy
-        else {}
-    )
     # Of a proxy's many connections none is more a stranger's than another.
     bounds = Bounds(of_address=None) if behind_proxy else Bounds()
     raise_file_limit(2 * bounds.connections + OTHER_FILES)
+    sys.setswitchinterval(SWITCH_SECONDS)
+    yield_to_others(READERS_NICENESS)
     waitress = BoundedServer(
         application,
         server,
@@ -80,9 +82,8 @@ def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy:
         inbuf_overflow=MAX_HEADERS,  # a larger body goes to a temporary file
         cleanup_interval=1,
         send_bytes=1,  # streamed answers go out at once instead of in blocks of 18 kB
-        clear_untrusted_proxy_headers=True,
+        clear_untrusted_proxy_headers=False,  # `shell.proxies` knows whom to believe
         ident=None,
-        **proxy,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     return waitress.run  # returns after Ctrl-C, when the requests under way are done

@@ -19,7 +19,7 @@ Engine = Literal["sqlite", "postgresql"]
 Migrations = list[tuple[str, str]]
 
 # Whoever finds a backup must not get a session or a way in with it.
-_LEFT_OUT = ("django_session", "studio_signinlink")
+_LEFT_OUT = ("django_session", "studio_session", "studio_signinlink")
 _LIST_MIGRATIONS = "SELECT app, name FROM django_migrations ORDER BY id"
 _TIMEOUT = 20.0  # seconds to wait for a lock, as in the settings
 

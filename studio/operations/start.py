@@ -49,6 +49,7 @@ def _run_studio(argv: list[str]) -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    os.umask(0o077)  # what the studio writes for itself is its owner's alone; exports say their own modes
     # Settings are read before Django looks at a command's options, and they need to know the folder.
     if data := _data_option(argv):
         os.environ["STUDIO_DATA"] = data

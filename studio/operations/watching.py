@@ -1,5 +1,5 @@
-"""The watch: a thread that examines the new runs of a workspace whose database has changed, and keeps the
-demo's run going.
+"""The watch: a thread that examines the new runs of a workspace whose database has changed, finds out what
+needs attention, and keeps the demo's run going.
 
 Started by `manage.py studio`.
 """
@@ -21,14 +21,17 @@ from builder.errors import (
     DatabaseRefused,
     DatabaseTooLarge,
     DatabaseTooNew,
+    JailError,
     MissingColumn,
     MissingTable,
     NotADatabase,
 )
 from builder.leaderboard import database_path
+from studio.home.attention import note_pass, out_of_step, try_contexts
+from studio.home.demo.workspaces import keep_running
 from studio.models import PromptVersion, Workspace
-from studio.operations.demo.workspaces import keep_running
 from studio.results.attribution import attribute_workspace
+from studio.workspaces.models import LABELLED
 
 SECONDS = 10.0
 MOST_TRIES = 30
@@ -70,12 +73,16 @@ class Watch:
         keep_running(settings.STUDIO_DATA / "demo", timezone.now())
         newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
-        for workspace in Workspace.objects.filter(archived=False):
+        workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
+        for workspace in workspaces:
             state = (newest, *_stamps(workspace))
             if self._seen.get(workspace.pk) != state:
                 if self._examine(workspace) or self._is_enough((workspace.pk, state)):
                     self._seen[workspace.pk] = state
                 looked += 1
+        with suppress(JailError):  # the next look does better
+            list(out_of_step(workspaces, most=None))
+            try_contexts()
         return looked
 
     def _is_enough(self, state: tuple[int, _State]) -> bool:
@@ -91,10 +98,13 @@ class Watch:
         try:
             # Another server of the same database may be at it; then one of the two has it.
             with suppress(IntegrityError):
-                problem = attribute_workspace(workspace, timezone.now()).problem
+                done = attribute_workspace(workspace, timezone.now())
+                problem = done.problem
                 if problem is not None:
                     _log.info("The runs of %s were not all examined: %s", workspace.path, problem.text())
-                return problem is None or isinstance(problem, _LASTING)
+                if problem is not None and not isinstance(problem, _LASTING):
+                    return False
+                note_pass(workspace, done)
         except DatabaseError:
             raise
         except Exception:

@@ -47,6 +47,8 @@ class AllRounds:
     fails: dict[str, list[int]]
     """Rounds by context."""
     changes: dict[str, list[int]]
+    tried: frozenset[str] = frozenset()
+    """Contexts; a text that the check refuses, or that meets a limit, is not tried in all of them."""
     failures: tuple[Failure, ...] = ()
 
     @property
@@ -83,7 +85,8 @@ def all_rounds(
             failing.setdefault((outcome.text("en"), outcome.line), []).append((outcome, place))
         elif place in before and outcome != before[place]:
             changes.setdefault(slug, []).append(number)
-    return AllRounds(kind, fails, changes, tuple(_failures(prompt_set, kind, failing.values(), shown)))
+    tried = frozenset(slug for slug, _number in outcomes)
+    return AllRounds(kind, fails, changes, tried, tuple(_failures(prompt_set, kind, failing.values(), shown)))
 
 
 def _failures(

@@ -1,13 +1,13 @@
 """Excerpts for a search in a history: the line with the words that were looked for, marked.
 
-Used by the history of a set, and by the filter that marks the words.
+Used by the history of a set, by the search page, and by the filter that marks the words.
 """
 
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from studio.prompts.texts import TextKind, fold
+from studio.prompts.texts import fold
 
 _WIDTH = 140
 _LEAD = 40
@@ -25,9 +25,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """A line of a template, cut to what matters."""
+    """A line of a text, cut to what matters."""
 
-    kind: TextKind
+    kind: str
+    """What text it is a line of."""
     line: int
     parts: list[Part]
     cut_before: bool
@@ -42,8 +43,8 @@ def marked(text: str, words: Sequence[str]) -> list[Part]:
     return list(_parts(text, spans, 0, len(text)))
 
 
-def excerpt(kind: TextKind, text: str, words: Sequence[str]) -> Excerpt | None:
-    """The line of a template that has most of the folded words; None where no line has any."""
+def excerpt(kind: str, text: str, words: Sequence[str]) -> Excerpt | None:
+    """The line of a text that has most of the folded words; None where no line has any."""
     lines = fold(text).split("\n")
     counts = [sum(word in line for word in words) for line in lines]
     most = max(counts)

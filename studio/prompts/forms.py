@@ -127,11 +127,8 @@ class VersionNumberField(forms.IntegerField):
         return super().to_python(str(value).strip().removeprefix("v") if value else value)
 
 
-class HistoryForm(SearchForm):
-    """Which stretch of a history to show: what is older than this version number, and has these words."""
-
-    before = VersionNumberField(required=False, label=gettext_lazy("Before version"))
-    anyway = forms.BooleanField(required=False, label=gettext_lazy("Compare anyway"))
+class WordsForm(SearchForm):
+    """Words to look for in texts."""
 
     def clean_q(self) -> str:
         """Short enough in words, too."""
@@ -139,6 +136,13 @@ class HistoryForm(SearchForm):
         if len(words_of(query)) > MOST_WORDS:
             raise ValidationError(_("Search for at most %(most)d words at once.") % {"most": MOST_WORDS})
         return query
+
+
+class HistoryForm(WordsForm):
+    """Which stretch of a history to show: what is older than this version number, and has these words."""
+
+    before = VersionNumberField(required=False, label=gettext_lazy("Before version"))
+    anyway = forms.BooleanField(required=False, label=gettext_lazy("Compare anyway"))
 
 
 class CompareForm(forms.Form):

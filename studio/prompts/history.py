@@ -4,20 +4,21 @@ Used by the page of a set.
 """
 
 import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-from django.db.models import prefetch_related_objects
 
 from studio.prompts.excerpts import Excerpt, Part, excerpt, marked
 from studio.prompts.history_index import Notes
 from studio.prompts.models import PromptSet, PromptVersion
-from studio.prompts.texts import TEXT_FIELDS, TextKind, fold
+from studio.prompts.texts import TEXT_FIELDS, fold
 
 MOST_WORDS = 8
 # What one page may cost at most, whatever was asked: the rest is a click away.
 _MOST_READ = 160
 _MOST_LOOKUPS = 80
 _READ_AHEAD = 64
+
+Cut = Callable[[str, str, Sequence[str]], Excerpt | None]
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,17 @@ class Entry:
     message: list[Part]
     author: list[Part]
     excerpts: list[Excerpt]
+
+    @classmethod
+    def of(cls, version: PromptVersion, words: Sequence[str], cut: Cut = excerpt) -> "Entry":
+        """A version with the folded words marked; ``cut`` makes the excerpt of a text."""
+        cuts = [cut(kind, text, words) for kind, text in version.templates.parts.items()]
+        return cls(
+            version,
+            marked(version.message, words),
+            marked(version.author.get_username(), words),
+            [each for each in cuts if each is not None],
+        )
 
 
 @dataclass(frozen=True)
@@ -54,9 +66,7 @@ def history_page(
     prompt_set: PromptSet, words: list[str] | None = None, *, before: int | None, size: int
 ) -> HistoryPage:
     """The versions older than ``before`` (the newest without it) that have every one of the words."""
-    page = _Search(prompt_set, words).page(before, size) if words else _all(prompt_set, before, size)
-    prefetch_related_objects([entry.version for entry in page.entries], "labels")
-    return page
+    return _Search(prompt_set, words).page(before, size) if words else _all(prompt_set, before, size)
 
 
 def _all(prompt_set: PromptSet, before: int | None, size: int) -> HistoryPage:
@@ -78,7 +88,7 @@ class _Search:
         self._read: dict[int, PromptVersion] = {}
         self._reads = 0
         self._folded: dict[str, str] = {}
-        self._excerpts: dict[tuple[TextKind, str], Excerpt | None] = {}
+        self._excerpts: dict[tuple[str, str], Excerpt | None] = {}
 
     def page(self, before: int | None, size: int) -> HistoryPage:
         newest = self._prompt_set.revision
@@ -128,16 +138,10 @@ class _Search:
             self._folded[text] = fold(text)
         return self._folded[text]
 
-    def _excerpt(self, kind: TextKind, text: str) -> Excerpt | None:
+    def _excerpt(self, kind: str, text: str, words: Sequence[str]) -> Excerpt | None:
         if (kind, text) not in self._excerpts:
-            self._excerpts[kind, text] = excerpt(kind, text, self._words)
+            self._excerpts[kind, text] = excerpt(kind, text, words)
         return self._excerpts[kind, text]
 
     def _entry(self, version: PromptVersion) -> Entry:
-        cut = [self._excerpt(kind, text) for kind, text in version.templates.parts.items()]
-        return Entry(
-            version,
-            marked(version.message, self._words),
-            marked(version.author.get_username(), self._words),
-            [excerpt for excerpt in cut if excerpt is not None],
-        )
+        return Entry.of(version, self._words, self._excerpt)

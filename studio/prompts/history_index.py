@@ -86,8 +86,7 @@ class Notes:
     def __init__(self, prompt_set: int, word: str) -> None:
         """The notes of a folded word; those of an empty one are where any word may be."""
         self._prompt_set = prompt_set
-        size = min(_LONGEST, len(word))
-        self._grams = sorted({_gram(word[at : at + size]) for at in range(len(word) - size + 1)})
+        self._grams = _grams_of(word)
         self._ahead: list[int] = []  # numbers read but not asked for, the newest last
         self._over = False
         self.lookups = 0
@@ -160,6 +159,31 @@ class Notes:
 
 
 _TABLE = HistoryNote._meta.db_table
+
+
+def sets_noting(word: str) -> set[int]:
+    """The sets in which a folded word may be: in a message, or in a text that a later version changed.
+
+    Of an empty word, those where any word may be.
+    """
+    names = [f"n{at}" for at in range(min(_JOINED, len(_grams_of(word))))]
+    noted = " AND ".join(
+        f"{name}.prompt_set_id = studio_set.id AND {name}.block = n0.block AND {name}.gram = {gram}"
+        for name, gram in zip(names, _grams_of(word), strict=False)
+    )
+    tables = " CROSS JOIN ".join(f"{_TABLE} {name}" for name in names)
+    both = " & ".join(f"{name}.numbers" for name in names)
+    # A value for each set rather than a join: then both engines use the primary key and never scan the notes.
+    any_block = f"SELECT 1 FROM {tables} WHERE {noted} AND ({both}) <> 0 LIMIT 1"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT id, ({any_block}) FROM studio_promptset AS studio_set")
+        return {prompt_set for prompt_set, found in cursor.fetchall() if found}
+
+
+def _grams_of(word: str) -> list[int]:
+    """The grams that a text with the word has; of an empty word, the one that stands for any text."""
+    size = min(_LONGEST, len(word))
+    return sorted({_gram(word[at : at + size]) for at in range(len(word) - size + 1)})
 
 
 def _gram(run: str) -> int:

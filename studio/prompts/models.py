@@ -1,6 +1,7 @@
 """Prompt sets, their tags and their versions, as they are stored."""
 
 from datetime import datetime
+from functools import cached_property
 from typing import Self
 
 from django.contrib.auth.models import User
@@ -115,6 +116,11 @@ class PromptSet(models.Model):
     def latest(self) -> "PromptVersion | None":
         """The newest version; a set just made has none."""
         return self.versions.filter(number=self.revision).select_related("author").first()
+
+    @cached_property
+    def pointers(self) -> dict[str, int]:
+        """The number of the version that each label points at."""
+        return dict(self.labels.values_list("name", "version__number"))
 
     @property
     def first_text(self) -> Texts:

@@ -1,12 +1,10 @@
 """Addresses of prompts."""
 
 from django.urls import path
-from django.views.generic import RedirectView
 
 from studio.prompts import language_model_views, version_views, views
 
 urlpatterns = [
-    path("", RedirectView.as_view(pattern_name="prompt-list"), name="home"),
     path("prompts/", views.prompt_list, name="prompt-list"),
     path("prompts/new/", views.prompt_new, name="prompt-new"),
     path("prompts/<word:slug>/", views.prompt_detail, name="prompt-detail"),

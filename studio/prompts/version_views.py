@@ -61,8 +61,13 @@ def version_restore(request: HttpRequest, slug: str, number: int) -> HttpRespons
 
 @require_safe
 def compare_pick(request: HttpRequest, slug: str) -> HttpResponse:
-    """From two versions picked in the history to the address of their comparison, the older one first."""
+    """From two versions picked in the history to the address of their comparison, the older one first.
+
+    Where none is picked: the last change, be it the draft's or that of the newest version.
+    """
     prompt_set = get_object_or_404(PromptSet, slug=slug)
+    if not request.GET:
+        return _last_change(request, prompt_set)
     clean = valid_or_refuse(CompareForm(request.GET)).cleaned_data
     old, new = clean["old"], clean["new"]
     if new != "draft":
@@ -73,12 +78,22 @@ def compare_pick(request: HttpRequest, slug: str) -> HttpResponse:
     return redirect("prompt-compare", prompt_set.slug, old, new)
 
 
+def _last_change(request: HttpRequest, prompt_set: PromptSet) -> HttpResponse:
+    newest = prompt_set.revision
+    if newest and Draft.objects.unsaved(prompt_set, person_of(request)):
+        return redirect("prompt-compare", prompt_set.slug, newest, "draft")
+    if newest > 1:
+        return redirect("prompt-compare", prompt_set.slug, newest - 1, newest)
+    messages.info(request, _("There is nothing to compare yet: a second version is needed, or a draft."))
+    return redirect(prompt_set)
+
+
 def version_page(
     request: HttpRequest, version: PromptVersion, findings: list[Finding] | None = None, status: int = 200
 ) -> HttpResponse:
     """The page, whatever brought it about."""
     prompt_set = version.prompt_set
-    points = dict(prompt_set.labels.values_list("name", "version__number"))
+    points = prompt_set.pointers
     names = sorted({*USUAL_LABELS, *points})
     context = {
         "prompt_set": prompt_set,

@@ -14,7 +14,6 @@ from builder.errors import JailError
 from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
 from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
-from studio.prompts.drafts import Draft
 from studio.prompts.forms import (
     ArchiveForm,
     DuplicateForm,
@@ -22,16 +21,14 @@ from studio.prompts.forms import (
     NewPromptSetForm,
     PromptSetForm,
 )
-from studio.prompts.history import history_page, words_of
+from studio.prompts.history_page import HistoryLines
 from studio.prompts.models import PromptSet, Tag
-from studio.results.version_scores import scores_before
 from studio.shell.forms import PromptSearchForm
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.release import other_releases
 
 SETS_PER_PAGE = 100
-VERSIONS_PER_PAGE = 50
 
 
 @require_safe
@@ -87,30 +84,23 @@ def prompt_detail(request: Request, slug: str) -> HttpResponse:
     """A set: its labels and its versions, the newest first, or those that a search finds."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     wanted = valid_or_refuse(HistoryForm(request.GET)).cleaned_data
-    before = wanted["before"]
-    page = history_page(prompt_set, words_of(wanted["q"]), before=before, size=VERSIONS_PER_PAGE)
+    page = HistoryLines(prompt_set, person_of(request), wanted)
     searched = {"q": wanted["q"]} if wanted["q"] else {}
     if wanted["anyway"]:
         searched["anyway"] = "1"
-    shown = [entry.version.number for entry in page.entries]
-    scores = scores_before(prompt_set, shown, anyway=wanted["anyway"])
+    older = page.found.older
     context = {
         "prompt_set": prompt_set,
         "page": page,
-        "rows": [(entry, scores.get(entry.version.number)) for entry in page.entries],
-        "scored": any(number in scores for number in shown),
-        "apart": any(score.change and score.change.basis_change for score in scores.values()),
         "anyway": wanted["anyway"],
         "newest_url": "?" + urlencode(searched),
-        "older_url": "?" + urlencode({**searched, "before": page.older}) if page.older else "",
+        "older_url": "?" + urlencode({**searched, "before": older}) if older else "",
         "q": wanted["q"],
-        "before": before,
-        "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
-        "other_releases": other_releases(prompt_set) if prompt_set.file_kind.has_templates else (),
+        "before": wanted["before"],
     }
     if request.htmx.target == "history":
         return render(request, "prompts/_history.html", context)
-    context["labels"] = prompt_set.labels.select_related("version__prompt_set")
+    context["other_releases"] = other_releases(prompt_set) if prompt_set.file_kind.has_templates else ()
     return render(request, "prompts/detail.html", context)
 
 

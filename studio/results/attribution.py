@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Max, Q, QuerySet
 
 from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
 from builder.leaderboard import DeliveredRun, Execution, StoredRound
@@ -19,7 +19,7 @@ from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.kept_settings import RunSettings, note_unfinished_teams
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
-from studio.results.origins import is_id, last_export_before, storable
+from studio.results.origins import exports_into, is_id, storable
 from studio.results.release import find_release
 from studio.shell.jail import pool
 from studio.workspaces.state import PromptFileState, prompt_states_of
@@ -44,6 +44,8 @@ class AttributionPass:
     rounds: int = 0
     problem: BuilderError | None = None
     """Why it could not go on; what was examined before stays."""
+    left: int = 0
+    """Runs that it did not come to, as far as it knew of them."""
 
 
 def attribute_workspace(
@@ -51,12 +53,16 @@ def attribute_workspace(
 ) -> AttributionPass:
     """Examine the runs that are new, that have gone on, or that newer versions may explain."""
     runs = rounds = 0
+    pending: list[Execution] = []
     try:
         store = store_of(workspace)
         pending = _pending(workspace, store.executions(now=now))
         if pending:
             settings, files = RunSettings(workspace, now), prompt_states_of([workspace])
-            attributor = _RunAttributor(workspace, settings, TeamTemplates.read(), files[0], now, files)
+            exports = list(exports_into(workspace))
+            attributor = _RunAttributor(
+                workspace, settings, TeamTemplates.read(), files[0], now, files, exports
+            )
             for execution in pending:
                 rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
                 runs += 1
@@ -65,7 +71,7 @@ def attribute_workspace(
     except DatabaseMissing:
         return AttributionPass()  # nothing has run there yet
     except (LeaderboardError, JailError) as error:
-        return AttributionPass(runs, rounds, error)
+        return AttributionPass(runs, rounds, error, len(pending) - runs)
     finally:
         find_release(workspace)
     return AttributionPass(runs, rounds)
@@ -75,30 +81,38 @@ def attribute_workspace(
 
 
 def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
-    known = {result.execution_id: result for result in RunResult.objects.filter(workspace=workspace)}
-    newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"] or 0
+    # Columns, not objects: with nothing to do, this is what a pass costs.
+    results = RunResult.objects.filter(workspace=workspace)
+    known = {
+        execution_id: None if over else (rounds, best)
+        for execution_id, over, rounds, best in results.values_list(
+            "execution_id", "over", "rounds", "best_score"
+        )
+    }
+    explicable = set(_explicable(results).values_list("execution_id", flat=True))
     return [
         execution
         for execution in executions
         if is_id(execution.execution_id)
-        for before in [known.get(execution.execution_id)]
-        if before is None or _has_gone_on(before, execution) or _may_be_explained(before, newest)
+        if execution.execution_id not in known
+        or execution.execution_id in explicable
+        or _has_gone_on(known[execution.execution_id], execution)
     ]
 
 
-def _has_gone_on(before: RunResult, execution: Execution) -> bool:
-    return not before.over and (
-        execution.state in _OVER
-        or (execution.rounds, execution.best_score) != (before.rounds, before.best_score)
+def _has_gone_on(before: tuple[int, float | None] | None, execution: Execution) -> bool:
+    """``before``: rounds and best score of a run that was not over."""
+    return before is not None and (
+        execution.state in _OVER or (execution.rounds, execution.best_score) != before
     )
 
 
-def _may_be_explained(before: RunResult, newest: int) -> bool:
-    # A hand edit, too: once adopted it is a version.
+def _explicable(results: QuerySet[RunResult]) -> QuerySet[RunResult]:
+    """Those that newer versions may explain: a hand edit, too, for once adopted it is a version."""
+    newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"] or 0
     # Nor had anybody looked for other formats than 0.1.0a15's.
-    return before.found in (Found.UNKNOWN, Found.EDITED) and (
-        before.examined_up_to < newest or before.formats is None
-    )
+    worthwhile = Q(examined_up_to__lt=newest) | Q(formats__isnull=True)
+    return results.filter(worthwhile, found__in=(Found.UNKNOWN, Found.EDITED))
 
 
 # --- which version -----------------------------------------------------------------------
@@ -146,6 +160,8 @@ class _RunAttributor:
     now: datetime
     files: Sequence[PromptFileState]
     """All prompt files of the workspace; ``file`` is the one that a run is held against."""
+    exports: Sequence[Export]
+    """Into the workspace, the last first."""
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -185,8 +201,7 @@ class _RunAttributor:
 
     def _settle(self, result: RunResult, keys: list[int]) -> None:
         """One version; or several, of which a receipt or the file itself may name the one."""
-        of_file = {"path": str(self.file.path)} if len(self.files) > 1 else {}
-        shipped = last_export_before(result, **of_file)
+        shipped = self._last_export_before(result.started_at)
         named = None if shipped is None else shipped.version_id
         basis, speaking = Basis.RECEIPT, [named] if named in keys else []
         if self._is_what_ran(result, shipped):
@@ -203,6 +218,12 @@ class _RunAttributor:
         else:
             result.found = Found.EXACT if len(keys) == 1 else Found.SEVERAL
             result.version_id = keys[0] if len(keys) == 1 else None
+
+    def _last_export_before(self, started: datetime | None) -> Export | None:
+        """Into this file, where the workspace has several."""
+        path = str(self.file.path) if len(self.files) > 1 else None
+        known = (each for each in self.exports if path in (None, each.path))
+        return next((each for each in known if started is not None and each.at <= started), None)
 
     def _is_what_ran(self, result: RunResult, shipped: Export | None) -> bool:
         """Whether nobody has touched the file since before the run; nor put an old one over the export."""

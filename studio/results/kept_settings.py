@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 
+from django.conf import settings
+
 from builder.leaderboard import AggregationStore, Execution
 from builder.orchestrators.finder import Orchestrator
 from studio.models import RunResult, Workspace
@@ -31,11 +33,8 @@ class RunSettings:
         self, result: RunResult, execution: Execution, teams: Collection[str], templates: Collection[str]
     ) -> None:
         """Note on a new result what is known; ``templates``: the team templates that gave its prompts."""
-        before = RunResult.objects.filter(
-            workspace=self.workspace, execution_id=result.execution_id, scoring__isnull=False
-        ).first()
-        if before is not None:
-            result.scoring_id, result.orchestrator = before.scoring_id, before.orchestrator
+        if known := self._known.get(result.execution_id):
+            result.scoring_id, result.orchestrator = known
         elif self._is_seen(execution):
             prompts = [
                 one.prompts.path
@@ -43,13 +42,25 @@ class RunSettings:
                 if unix_line_ends(one.templates.get("team_user_prompt", "")) in templates
             ]
             if found := scoring_of_run(self._orchestrators, teams, prompts):
-                result.orchestrator, settings = found
-                result.scoring = kept(settings, self.now)
+                result.orchestrator, scoring = found
+                result.scoring = kept(scoring, self.now)
 
     def _is_seen(self, execution: Execution) -> bool:
-        if execution.state == "running":
+        if execution.state == "running" or self._is_demo:
             return True
         return execution.last_at is not None and abs(self.now - execution.last_at) <= JUST_NOW
+
+    @cached_property
+    def _is_demo(self) -> bool:
+        """The demo's runs are made with its files: in its story, the studio saw each of them end."""
+        return self.workspace.folder.is_relative_to(settings.STUDIO_DATA.resolve() / "demo")
+
+    @cached_property
+    def _known(self) -> dict[str, tuple[int, str]]:
+        """What was kept before with the workspace's runs."""
+        kept = RunResult.objects.filter(workspace=self.workspace, scoring__isnull=False)
+        rows = kept.values_list("execution_id", "scoring_id", "orchestrator")
+        return {execution_id: (scoring, orchestrator) for execution_id, scoring, orchestrator in rows}
 
     @cached_property
     def _orchestrators(self) -> list[Orchestrator]:

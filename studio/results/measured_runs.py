@@ -3,7 +3,6 @@
 Used by the scores of versions. Teams that ended by a failure or a timeout are left out unless asked for.
 """
 
-import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from builder.orchestrators.scoring_settings import ScoringSettings
-from builder.results.statistics import Estimate, estimate
+from builder.results.statistics import Estimate, estimate, is_measured
 from studio.models import ScoringRecord
 from studio.results.models import Found
 from studio.results.scoring_basis import ChangedLine, Judges, ScoringBasis
@@ -98,7 +97,7 @@ def measured_runs(
     ):
         score = row.score_of(partial=partial)
         # A failed run got as far as its failure let it, not its prompt.
-        if score is None or not math.isfinite(score) or row.state == "failed":
+        if score is None or not is_measured(score) or row.state == "failed":
             continue
         basis = ScoringBasis(
             judges, tuple(row.metrics), records.get(row.scoring or 0), tuple(row.formats or ())

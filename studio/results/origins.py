@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, cast
 
-from django.db.models import Count, Q
+from django.db.models import Count, Q, QuerySet
 
 from builder.template.dialect import RELEASES
 from builder.template.variables import KINDS, PromptKind, field_name
@@ -214,13 +214,16 @@ def brief_origins(workspace: Workspace, execution_ids: Iterable[str]) -> Mapping
 
 
 def last_export_before(result: RunResult, **of: object) -> Export | None:
-    """What the studio had written there last when the run began; ``of`` narrows it to a file or a version."""
+    """What the studio had written there last when the run began; ``of`` narrows it to a version."""
     if result.started_at is None:
         return None
-    exports = Export.objects.filter(
-        workspace=result.workspace,
+    return exports_into(result.workspace).filter(at__lte=result.started_at, **of).first()
+
+
+def exports_into(workspace: Workspace) -> QuerySet[Export]:
+    """What the studio has written into a workspace's prompt files, the last first; without the bytes."""
+    return Export.objects.filter(
+        workspace=workspace,
         holds=FileKind.PROMPTS,
         receipt__outcome__in=(Outcome.WRITTEN, Outcome.UNCHANGED),
-        at__lte=result.started_at,
-    )
-    return exports.filter(**of).defer("before", "after").first()
+    ).defer("before", "after")

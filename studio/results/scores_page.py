@@ -13,6 +13,7 @@ from django.utils.translation import ngettext
 from builder.results.statistics import Difference, Estimate
 from studio.models import PromptSet, PromptVersion, RunResult
 from studio.results.models import Found
+from studio.results.plans import Plan
 from studio.results.round_scores import RoundScore, rounds_of
 from studio.results.scoring_basis import BasisChange, ScoringBasis, basis_change_between
 from studio.results.version_scores import (
@@ -117,10 +118,10 @@ def _broken(new: VersionScore, scores: dict[int, VersionScore]) -> BasisChange |
     return basis_change_between((old.number, old.main.basis), (new.number, new.main.basis), {})
 
 
-def score_tables(prompt_set: PromptSet, page: ScorePage) -> dict[str, Callable[[], Table]]:
+def score_tables(prompt_set: PromptSet, page: ScorePage, detect: float) -> dict[str, Callable[[], Table]]:
     """The tables of the page by name."""
     name = f"{prompt_set.slug}-scores"
-    versions = (_version_cells(row.score, row.message) for row in page.rows)
+    versions = (_version_cells(row.score, row.message, detect) for row in page.rows)
     return {
         "versions": lambda: Table(name, _VERSIONS, versions, page.older is not None),
         "rounds": lambda: _rounds_table(f"{name}-by-round", page.by_round),
@@ -258,7 +259,8 @@ _VERSIONS = (
     "version", "message", "runs", "rounds", "teams", "scored_runs", "mean_best_score", "low", "high",
     "compared_with", "verdict", "different_ruler", "difference", "difference_low", "difference_high", "p",
     "method", "metrics", "unfinished", "edited_by_hand", "several_versions", "teams_or_models_changed",
-    "settings_not_recorded", "runs_with_partial_teams",
+    "settings_not_recorded", "runs_with_partial_teams", "smallest_detectable_difference",
+    "difference_to_detect", "more_runs_of_each",
 )  # fmt: skip
 _ROUNDS = (
     "version", "round_number", "runs", "rounds", "mean_score", "low", "high", "gain", "gain_low", "gain_high",
@@ -270,7 +272,7 @@ _RUNS = (
 )  # fmt: skip
 
 
-def _version_cells(version: VersionScore, message: str) -> tuple[Cell, ...]:
+def _version_cells(version: VersionScore, message: str, detect: float) -> tuple[Cell, ...]:
     change = version.change
     return (
         version.number,
@@ -289,6 +291,7 @@ def _version_cells(version: VersionScore, message: str) -> tuple[Cell, ...]:
         None if change is None else change.teams is not None,
         version.main.unrecorded if version.main else None,
         version.partial,
+        *((plan.smallest, detect, plan.more) if (plan := Plan.of(change, detect)) else (None, detect, None)),
     )
 
 

@@ -7,9 +7,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from builder.leaderboard import Execution
+from builder.results.power import MOST_RUNS
 from builder.results.statistics import Difference
 from studio.models import Workspace
 from studio.results.origins import RunOrigin, brief_origins
+from studio.results.plans import Plan
 from studio.results.version_scores import Change
 from studio.shell.numbers import signed
 
@@ -50,6 +52,12 @@ def shapes(change: Change) -> str:
         "old_teams": old_teams,
         "old_rounds": old_rounds,
     }
+
+
+@register.inclusion_tag("results/_plan.html")
+def plan(change: Change | None, detect: float | str = "") -> dict[str, Plan | int | None]:
+    """What the runs of both versions can show; ``detect`` is the difference that a reader chose, if any."""
+    return {"plan": Plan.of(change, float(detect) if detect else None), "most": MOST_RUNS}
 
 
 @register.simple_tag

@@ -13,6 +13,7 @@ from typing import Literal
 
 from django.db.models import Count, Q
 
+from builder.results.power import Design, Lacking, design
 from builder.results.statistics import Difference, Estimate, difference
 from studio.models import Export, FollowedFile, PromptSet, RoundResult, RunResult
 from studio.results.measured_runs import COLUMNS, Measured, RunRow, measured_runs, settings_of
@@ -48,6 +49,8 @@ class Change:
     """Settings with a model name that is an alias: what it stands for changes without a trace."""
     shapes: tuple[tuple[int, int], tuple[int, int]] | None = None
     """Teams and rounds on either side, where they differ: the best of more attempts tends to be better."""
+    design: Design | Lacking | None = None
+    """How many runs there are and how much their scores vary, to say what more of them would show."""
 
     @property
     def forced(self) -> bool:
@@ -141,7 +144,17 @@ def _change(old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], 
     shapes = None if before.shape == after.shape else (before.shape, after.shape)
     teams = team_change(before.basis.settings, after.basis.settings)
     moving = tuple(after.basis.settings.moving_models) if after.basis.settings else ()
-    return Change(old.number, new.number, verdict, gain, broken, teams, moving, shapes)
+    return Change(
+        old.number,
+        new.number,
+        verdict,
+        gain,
+        broken,
+        teams,
+        moving,
+        shapes,
+        design(before.scores, after.scores),
+    )
 
 
 def _judges_between(

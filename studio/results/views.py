@@ -2,35 +2,16 @@
 
 from urllib.parse import urlencode
 
-from django import forms
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from studio.editor.sets import require_templates, template_set
 from studio.models import PromptVersion
-from studio.prompts.forms import VersionNumberField
 from studio.results import scores_page
-from studio.runs.forms import AnywayForm, PageForm
+from studio.results.forms import VersionRunsForm, VersionScoresForm
 from studio.shell.downloads import download
 from studio.shell.requests import valid_or_refuse
-
-
-class PartialForm(forms.Form):
-    """Whether teams that ended by a failure or a timeout count, too."""
-
-    partial = forms.BooleanField(required=False, label=_("With teams that did not finish"))
-
-
-class VersionScoresForm(AnywayForm, PartialForm):
-    """Which stretch of a set's versions."""
-
-    before = VersionNumberField(required=False, label=_("Before version"))
-
-
-class VersionRunsForm(AnywayForm, PartialForm, PageForm):
-    """Which stretch of a version's runs."""
 
 
 @require_safe
@@ -43,14 +24,17 @@ def prompt_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     page = scores_page.score_page(
         prompt_set, before=wanted["before"], anyway=wanted["anyway"], partial=wanted["partial"], most=most
     )
-    if (file := download(request, scores_page.score_tables(prompt_set, page))) is not None:
+    if (file := download(request, scores_page.score_tables(prompt_set, page, wanted["detect"]))) is not None:
         return file
     asked = {name: "1" for name in ("anyway", "partial") if wanted[name]}
+    if request.GET.get("detect"):
+        asked["detect"] = str(wanted["detect"])
     context = {
         "prompt_set": prompt_set,
         "page": page,
         "anyway": wanted["anyway"],
         "partial": wanted["partial"],
+        "detect": wanted["detect"],
         "before": wanted["before"],
         "older_url": "?" + urlencode({**asked, "before": page.older}) if page.older else "",
         "newest_url": "?" + urlencode(asked),
@@ -77,5 +61,6 @@ def version_runs(request: HttpRequest, slug: str, number: int) -> HttpResponseBa
         "score": page.score,
         "anyway": wanted["anyway"],
         "partial": wanted["partial"],
+        "detect": wanted["detect"],
     }
     return render(request, "results/version_runs.html", context)

@@ -26,6 +26,7 @@ _LONG_AGO = datetime.min.replace(tzinfo=UTC)
 
 
 @require_safe
+@heavy
 def run_compare_pick(request: HttpRequest, slug: str) -> HttpResponseBase:
     """On to the comparison where two runs are picked, the older one first; else a list to pick from."""
     workspace = get_object_or_404(Workspace, slug=slug)

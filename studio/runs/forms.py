@@ -52,6 +52,7 @@ class RunForm(PageForm):
     order = forms.ChoiceField(
         choices=[("mixseek", "mixseek"), ("contract", "contract")], required=False, label=_("Order")
     )
+    metrics = forms.ChoiceField(choices=[("all", "all")], required=False, label=_("Metrics"))
 
 
 class RunTeamForm(PageForm):

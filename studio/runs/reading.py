@@ -11,6 +11,8 @@ from datetime import datetime, timedelta
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.urls import reverse
+from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
@@ -19,7 +21,8 @@ from studio.models import Workspace
 from studio.shell.language import reader_language
 from studio.shell.paging import Paging
 from studio.shell.refusal import RequestRefused
-from studio.workspaces.stores import NotAllowed, store_of
+from studio.workspaces.roots import FolderMissing, folder_refusal
+from studio.workspaces.stores import store_of
 
 CURRENT_WITHIN = 0.2
 """Seconds that a page waits for a fresh copy; a larger file is shown as it was, and soon as it is."""
@@ -71,9 +74,13 @@ def opened_store(workspace: Workspace) -> Iterator[AggregationStore]:
     except CopyUnderWay as error:
         raise BeingCopied(error) from error
     except LeaderboardError as error:
+        if refusal := folder_refusal(workspace):
+            refusal.status = 404 if isinstance(refusal, FolderMissing) else 403
+            settings = reverse("workspace-settings", args=[workspace.slug])
+            refusal.ways = [(workspace.name, workspace.get_absolute_url()), (_("Settings"), settings)]
+            raise refusal from error
         language = reader_language()
         status = 404 if isinstance(error, UnknownRun | DatabaseMissing) else 503
-        status = 403 if isinstance(error, NotAllowed) else status
         raise RequestRefused(status, error.text(language), error.advice(language)) from error
 
 
@@ -143,6 +150,8 @@ def read_runs(
     wait: float = CURRENT_WITHIN,
 ) -> Runs:
     """A page of executions, out of a verified copy of the database; MixSeek's own file is never opened."""
+    if refusal := folder_refusal(workspace):
+        return Runs(problem=refusal.what, advice=refusal.advice)
     try:
         store = store_of(workspace)
         store.refresh(wait=wait)

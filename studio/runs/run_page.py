@@ -29,6 +29,7 @@ from builder.leaderboard import (
 )
 from builder.template.dialect import RankingOrder
 from studio.runs.reading import find_execution, length_of
+from studio.runs.why import Why, read_why
 from studio.shell.charts import Chart, Series, Words, line_chart, swatches
 from studio.shell.downloads import Table
 from studio.shell.language import reader_language
@@ -83,6 +84,7 @@ class RunPage:
     """The columns of the table of scores."""
     rounds_left_out: int = 0
     chart: Chart = Chart()  # noqa: RUF009 (frozen)
+    why: Why | None = None
     progress: tuple[Progress, ...] = ()
     gaps: tuple[Gap, ...] = ()
     problems: tuple[str, ...] = ()
@@ -122,7 +124,13 @@ class RunPage:
 
 
 def read_run(
-    store: AggregationStore, execution_id: str, order: OrderName, now: datetime, page: int = 1
+    store: AggregationStore,
+    execution_id: str,
+    order: OrderName,
+    now: datetime,
+    page: int = 1,
+    *,
+    every_metric: bool = False,
 ) -> RunPage:
     """The run; refused with a 404 where nobody knows it. A missing part is told on the page."""
     execution = find_execution(store, execution_id, now)
@@ -156,6 +164,13 @@ def read_run(
         shown,
         len(columns) - len(shown),
         line_chart("scores", series, _words(standings, columns)),
+        read_why(
+            store,
+            execution_id,
+            standings,
+            [row.standing for row in rows if row.standing is not None],
+            every=every_metric,
+        ),
         progress,
         store.gaps(),
         problems,

@@ -16,14 +16,17 @@ from studio.models import Workspace
 from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import drafted_set
 from studio.results.replay.round_page import difference
+from studio.results.stored_runs import stored_run, stored_runs
 from studio.runs.forms import STATES, RoundForm, RunForm, RunSearchForm, RunTeamForm
 from studio.runs.reading import RunFilter, by_latest_write, newest_runs, opened_store, read_runs
 from studio.runs.round_page import read_round, read_run_team, team_tables
 from studio.runs.run_page import OrderName, elapsed, executions_table, metrics_table, read_run, run_tables
 from studio.shell.downloads import MOST_ROWS, Table, attachment, download
 from studio.shell.live import is_poll, live_parts, take_marks
+from studio.shell.paging import Paging
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
+from studio.workspaces.roots import folder_refusal
 
 RUNS_PER_PAGE = 30
 RUNS_PER_SECTION = 5
@@ -33,6 +36,7 @@ SECTIONS_AT_ONCE = 8
 RUN_PARTS = {
     "run-head": "runs/_head.html",
     "run-progress": "runs/_progress.html",
+    "run-why": "runs/_why.html",
     "run-ranking": "runs/_ranking.html",
     "run-scores": "runs/_scores.html",
 }
@@ -85,6 +89,11 @@ def workspace_runs(request: Request, slug: str) -> HttpResponseBase:
 
     if (file := download(request, {"runs": everything})) is not None:
         return file
+    if folder_refusal(workspace):
+        stored = stored_runs(workspace)
+        paging = Paging(form["page"], stored.count(), RUNS_PER_PAGE)
+        context |= {"results": stored[paging.offset : paging.offset + paging.size], "paging": paging}
+        return render(request, "results/stored_runs.html", context)
     context["runs"] = read(RUNS_PER_PAGE, page=form["page"])
     if target == "runs":
         return _list_part(request, "runs/_list.html", context, known)
@@ -108,8 +117,11 @@ def run_detail(request: Request, slug: str, execution: str) -> HttpResponseBase:
     wanted = valid_or_refuse(RunForm(request.GET)).cleaned_data
     order: OrderName = wanted["order"] or "mixseek"
     now = timezone.now()
+    if folder_refusal(workspace) and (stored := stored_run(workspace, execution)):
+        context = {"workspace": workspace, "run": stored, "results": [stored.result]}
+        return render(request, "results/stored_run.html", context)
     with opened_store(workspace) as store:
-        run = read_run(store, execution, order, now, wanted["page"])
+        run = read_run(store, execution, order, now, wanted["page"], every_metric=bool(wanted["metrics"]))
         if (file := download(request, run_tables(run, store))) is not None:
             return file
     context = {

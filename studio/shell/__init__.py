@@ -1,1 +1,1 @@
-"""The frame of every page: sign-in, people, language, layout, error pages, charts, downloads, the jail."""
+"""The frame of every page: language, layout, error pages, charts, downloads, the jail."""

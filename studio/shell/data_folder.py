@@ -9,18 +9,36 @@ from django.core.exceptions import ImproperlyConfigured
 
 from studio.shell.environment import SECRET_LENGTH
 
+# A folder with one of these is the studio's.
+_OURS = ("secret_key", "studio.sqlite3", "address", "backups", "demo")
+
 
 def make_data_folder(data: Path) -> None:
     """Make the data folder, readable by its owner alone, or say why that cannot be."""
     try:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _make_private(data)
         with tempfile.TemporaryFile(dir=data):
             pass
     except OSError as error:
         raise ImproperlyConfigured(
-            f"The data folder {data} cannot be written ({error.strerror}): "
-            "make it writable, or name another one with --data DIR or STUDIO_DATA."
+            f"The data folder {data} cannot be written or made private ({error.strerror}): "
+            "make it this user's own, or name another one with --data DIR or STUDIO_DATA."
         ) from error
+
+
+def _make_private(data: Path) -> None:
+    """Close the folder to others, and the files of earlier versions in it."""
+    if data.stat().st_mode & 0o077:
+        if any(data.iterdir()) and not any((data / name).exists() for name in _OURS):
+            raise ImproperlyConfigured(
+                f"The data folder {data} can be read by other users and holds other files: "
+                "name a folder of the studio's own with --data DIR or STUDIO_DATA, or run chmod 700 on it."
+            )
+        data.chmod(0o700)
+    for file in (*data.glob("studio.sqlite3*"), *data.glob("backups/*.zip")):
+        if file.stat().st_mode & 0o077:
+            file.chmod(0o600)
 
 
 def kept_secret(data: Path) -> str:

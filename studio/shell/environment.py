@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
@@ -13,12 +14,15 @@ from zoneinfo import ZoneInfo
 from django.core.exceptions import ImproperlyConfigured
 
 from builder.leaderboard import LARGEST
+from studio.shell.proxies import Network
 
 PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
 CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "manage.py").is_file() else None
 
 SECRET_LENGTH = 50  # characters; fewer fail Django's own deployment check
+# The studio speaks plain http itself: an https origin means that a proxy stands before it, usually here.
+_LOCAL_PROXIES = ("127.0.0.0/8", "::1")
 _POSTGRESQL_OPTIONS = {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name"}
 
 
@@ -31,10 +35,13 @@ class Environment:
     """The data folder where nobody names another one."""
     debug: bool
     origins: tuple[str, ...]
+    proxies: tuple[Network, ...]
+    """Proxies that are believed about a person's address and scheme."""
     secret_key: str | None
     database: dict[str, Any] | None
     """The PostgreSQL server that `DATABASE_URL` names, as Django's settings have it; None for SQLite."""
     workspace_roots: tuple[Path, ...]
+    """Folders below which workspaces lie; where there are none, folders are allowed while the studio runs."""
     largest_database: int
     """Bytes of a workspace's database that are copied; a larger one is not read."""
     skill_roots: tuple[Path, ...]
@@ -65,15 +72,17 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
     """Read and check every variable; raises ImproperlyConfigured with what to write instead."""
     usual_data = default_data(environ)
     data = _folder("STUDIO_DATA", environ["STUDIO_DATA"]) if environ.get("STUDIO_DATA") else usual_data
+    origins = _origins(environ.get("STUDIO_ORIGINS", ""))
     return Environment(
         data=data,
         usual_data=usual_data,
         debug=_switch("STUDIO_DEBUG", environ.get("STUDIO_DEBUG", "")),
-        origins=_origins(environ.get("STUDIO_ORIGINS", "")),
+        origins=origins,
+        proxies=_proxies(environ.get("STUDIO_PROXIES", ""), origins),
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
         largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
-        workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS") or (data / "demo",),
+        workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS"),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
@@ -138,6 +147,18 @@ def _origins(value: str) -> tuple[str, ...]:
                 "write addresses like https://studio.example.org, with commas between."
             )
     return origins
+
+
+def _proxies(value: str, origins: tuple[str, ...]) -> tuple[Network, ...]:
+    parts = [part.strip() for part in value.split(",") if part.strip()]
+    if not parts and any(origin.startswith("https://") for origin in origins):
+        parts = list(_LOCAL_PROXIES)
+    try:
+        return tuple(ip_network(part) for part in parts)
+    except ValueError as error:
+        raise ImproperlyConfigured(
+            f"STUDIO_PROXIES: {error}: write addresses or networks such as 10.0.0.5, 192.168.1.0/24."
+        ) from error
 
 
 def _secret(value: str) -> str | None:

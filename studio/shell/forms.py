@@ -1,10 +1,6 @@
-"""Forms that many pages use: search boxes, preferences and sign-in."""
-
-from typing import Any
+"""Forms that many pages use: search boxes and preferences."""
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm
-from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext_lazy as _
 
 from studio.shell.layout import THEMES
@@ -39,13 +35,3 @@ class PromptSearchForm(SearchForm):
     tag = forms.CharField(required=False, max_length=40, label=_("Tag"))
     archived = forms.BooleanField(required=False, label=_("Archived"))
     page = forms.IntegerField(required=False, min_value=1, max_value=10_000, label=_("Page"))
-
-
-class SignInForm(AuthenticationForm):
-    """Name and password."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        # Nobody's name or password is longer, and hashing megabytes would be work for nothing.
-        self.fields["password"].validators.append(MaxLengthValidator(4096))
-        self.fields["password"].widget.attrs["maxlength"] = 4096

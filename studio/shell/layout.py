@@ -40,14 +40,17 @@ class Shortcut:
 def sections(path: str = "") -> list[Section]:
     """The navigation, with the section that holds the path marked."""
     named = (
+        ("home", _("Home"), reverse("home"), "g h"),
         ("prompts", _("Prompts"), reverse("prompt-list"), "g p"),
         ("contexts", _("Contexts"), reverse("context-list"), "g c"),
         ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
         ("runs", _("Runs"), reverse("run-list"), "g r"),
+        ("exports", _("Exports"), reverse("export-list"), "g x"),
     )
-    if path.startswith(reverse("export-list")):
-        path = reverse("workspace-list")
-    return [Section(name, title, url, keys, path.startswith(url)) for name, title, url, keys in named]
+    return [
+        Section(name, title, url, keys, path == url if name == "home" else path.startswith(url))
+        for name, title, url, keys in named
+    ]
 
 
 def shortcuts() -> list[tuple[str, list[Shortcut]]]:
@@ -56,7 +59,14 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
         Shortcut(section.keys, _("Go to %(section)s") % {"section": section.title}) for section in sections()
     ]
     return [
-        (_("Everywhere"), [*go, Shortcut("?", _("Show the keyboard shortcuts"))]),
+        (
+            _("Everywhere"),
+            [
+                Shortcut("Ctrl+K", _("Find anything: pages, sets, versions, runs, what this page can do")),
+                *go,
+                Shortcut("?", _("Show the keyboard shortcuts")),
+            ],
+        ),
         (
             _("Lists"),
             [

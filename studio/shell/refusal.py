@@ -77,7 +77,7 @@ def usual_advice(status: int) -> str:
         409: _("Your text is safe. Look at what changed, then decide."),
         410: _("Run `manage.py link` where the studio is installed; it prints a fresh one."),
         413: _("Shorten the text or split the file, and send it again."),
-        429: _("Wait a quarter of an hour, or sign in with a link from `manage.py link`."),
+        429: _("Wait a moment, then try again; nothing you wrote was lost."),
         503: _("Try again in a moment; nothing you wrote was lost."),
     }
     return advices.get(

@@ -7,9 +7,6 @@ from studio.shell import views
 urlpatterns = [
     path("shortcuts/", views.shortcuts, name="shortcuts"),
     path("design/", views.design, name="design"),
-    path("signin/", views.signin, name="signin"),
-    path("signin/<str:token>/", views.signin_link, name="signin-link"),
-    path("signout/", views.signout, name="signout"),
     path("language/", views.language, name="language"),
     path("theme/", views.theme, name="theme"),
     path("keys/", views.keys, name="keys"),

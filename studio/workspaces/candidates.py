@@ -17,9 +17,9 @@ from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.leaderboard import DATABASE_NAME
 from studio.models import Workspace
 from studio.workspaces.roots import (
+    FolderOutside,
     FolderRefused,
     allowed_folder,
-    is_below_roots,
     is_text,
     operator_setting,
     roots,
@@ -57,7 +57,7 @@ class Offer:
     folder: str
     refusal: FolderRefused | None = None
     setting: str = ""
-    """What the operator sets, where that is what it takes."""
+    """What the operator sets or runs, where that is what it takes."""
 
 
 def offered(registered: Iterable[Workspace]) -> Offer | None:
@@ -72,8 +72,7 @@ def offered(registered: Iterable[Workspace]) -> Offer | None:
     try:
         return Offer(given, str(allowed_folder(real)))
     except FolderRefused as refusal:
-        outside = is_text(real) and not is_below_roots(Path(real))
-        setting = operator_setting(Path(real)) if outside else ""
+        setting = operator_setting(Path(real)) if isinstance(refusal, FolderOutside) else ""
         return Offer(_shown(given), _shown(real), refusal, setting)
 
 

@@ -7,15 +7,17 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.choices import flatten_choices
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from builder.orchestrators.finder import USUAL
 from builder.template.variables import FIELDS
-from studio.models import Label
+from studio.models import Label, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import FormatField, LineField
 from studio.workspaces.file_kinds import OtherPromptsFile
+from studio.workspaces.registering import AlreadyRegistered, same_folder
 from studio.workspaces.roots import LONGEST_PATH, FolderRefused, allowed_folder
 
 RUN_VARIABLES = (
@@ -24,6 +26,16 @@ RUN_VARIABLES = (
 )
 """The variables that decide which files and templates a run uses."""
 MOST_VARIABLES = 100_000
+
+
+def _shown(field: forms.BoundField) -> str:
+    """A field's initial value in the words of the form."""
+    value = field.field.prepare_value(field.initial)
+    choices = getattr(field.field, "choices", None)
+    if choices is None:
+        return str(value or "–")
+    named = dict[str, Any](flatten_choices(choices))
+    return str(named.get(str(value or ""), "–"))
 
 
 class LabelField(forms.ChoiceField):
@@ -81,6 +93,31 @@ class RunVariablesField(forms.CharField):
         return found
 
 
+class PathField(forms.CharField):
+    """The path of a folder as `pwd` prints it."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(max_length=LONGEST_PATH, **{"label": gettext_lazy("Folder"), **more})
+
+    def widget_attrs(self, widget: forms.Widget) -> dict[str, Any]:
+        return super().widget_attrs(widget) | {"spellcheck": "false", "autocapitalize": "off"}
+
+
+class AllowedFolderField(PathField):
+    """The same of a folder that the studio may use, without a link on the way."""
+
+    def clean(self, value: Any) -> Any:
+        try:
+            return allowed_folder(super().clean(value))
+        except FolderRefused as refusal:
+            raise ValidationError(sentences_of(refusal)) from None
+
+
+def sentences_of(refusal: FolderRefused) -> list[str]:
+    """What a form says about a folder that is refused."""
+    return [sentence for sentence in (refusal.what, refusal.advice) if sentence]
+
+
 class WorkspaceForm(forms.Form):
     """What can be changed about a workspace."""
 
@@ -90,16 +127,22 @@ class WorkspaceForm(forms.Form):
 
 
 class WorkspaceSettingsForm(WorkspaceForm):
-    """The same of a workspace that is on the list, with what its system prompt follows."""
+    """The same of a workspace that is on the list, with its folder and what its system prompt follows."""
 
+    path = PathField()
+    seen = forms.CharField(widget=forms.HiddenInput)
+    """Tells the settings that the form was filled with from those that are stored by now."""
     system_label = LabelField(FileKind.SYSTEM, label=gettext_lazy("System prompt follows"))
     working_directory = forms.CharField(
         max_length=LONGEST_PATH, required=False, label=gettext_lazy("Working directory of runs")
     )
     run_variables = RunVariablesField()
 
-    def __init__(self, *args: Any, others: Sequence[OtherPromptsFile] = (), **more: Any) -> None:
+    def __init__(
+        self, *args: Any, workspace: Workspace, others: Sequence[OtherPromptsFile] = (), **more: Any
+    ) -> None:
         super().__init__(*args, **more)
+        self.workspace = workspace
         self.others = others
         for other in others:
             named = _("%(file)s follows") % {"file": other.name}
@@ -110,6 +153,24 @@ class WorkspaceSettingsForm(WorkspaceForm):
     def other_labels(self) -> list[forms.BoundField]:
         """The fields of prompt files beside the main one."""
         return [self[other.mark] for other in self.others]
+
+    @property
+    def stored_otherwise(self) -> list[tuple[str, str]]:
+        """Fields whose stored value is not what was sent, with that value as the form would show it."""
+        fields = [field for field in self if field.name != "seen" and field.name in self.changed_data]
+        return [(str(field.label), _shown(field)) for field in fields]
+
+    def clean_path(self) -> str:
+        """Where the folder lies; one that was moved is checked like one that is registered."""
+        if self.cleaned_data["path"] == self.workspace.path:
+            return (
+                self.workspace.path
+            )  # also where the folder is missing: its name can be changed all the same
+        folder = AllowedFolderField().clean(self.cleaned_data["path"])
+        known = same_folder(folder)
+        if known is not None and known.pk != self.workspace.pk:
+            raise ValidationError(str(AlreadyRegistered(known)))
+        return str(folder)
 
     def clean_working_directory(self) -> str:
         """A full path, as ``pwd`` prints it."""
@@ -122,17 +183,21 @@ class WorkspaceSettingsForm(WorkspaceForm):
 class NewWorkspaceForm(WorkspaceForm):
     """A folder to be registered; without a name it is called like the folder."""
 
-    path = forms.CharField(max_length=LONGEST_PATH, label=gettext_lazy("Folder"))
+    path = AllowedFolderField()
     name = LineField(max_length=120, required=False, label=gettext_lazy("Name"))
 
-    def clean_path(self) -> Any:
-        """The folder itself, allowed and without a link on the way."""
-        try:
-            return allowed_folder(self.cleaned_data["path"])
-        except FolderRefused as refusal:
-            raise ValidationError(
-                [refusal.what, refusal.advice] if refusal.advice else refusal.what
-            ) from None
+
+class AllowFolderForm(forms.Form):
+    """A folder to be allowed, and where it leads: the workspace that somebody was about to register."""
+
+    folder = PathField()
+    register = forms.CharField(max_length=LONGEST_PATH, required=False, widget=forms.HiddenInput)
+
+
+class TakeBackForm(forms.Form):
+    """A folder that is allowed no longer."""
+
+    folder = PathField()
 
 
 class WorkspacePreviewForm(forms.Form):
@@ -152,4 +217,4 @@ class WorkspaceListForm(forms.Form):
 class NewWorkspaceQuery(forms.Form):
     """What a link to the registration may fill in already."""
 
-    path = forms.CharField(max_length=LONGEST_PATH, required=False, label=gettext_lazy("Folder"))
+    path = PathField(required=False)

@@ -53,7 +53,7 @@ def held_version(state: "PromptFileState", candidates: Sequence[PromptVersion]) 
 
 
 def place_of(state: "PromptFileState") -> tuple[int, str, str]:
-    return state.workspace.pk, state.file.holds, str(state.path)
+    return state.workspace.pk, state.file.holds, state.relative
 
 
 def last_exports(states: Sequence["PromptFileState"]) -> dict[tuple[int, str, str], Export]:
@@ -64,7 +64,8 @@ def last_exports(states: Sequence["PromptFileState"]) -> dict[tuple[int, str, st
     newest = reached.values("workspace", "holds", "path").annotate(newest=Max("pk"))
     exports = (
         Export.objects.filter(pk__in=newest.values_list("newest", flat=True))
-        .select_related("version__prompt_set", "receipt", "by")
+        .select_related("workspace", "version__prompt_set", "receipt", "by")
         .defer("before", "after")
+        .order_by("pk")
     )
-    return {(export.workspace_id, export.holds, export.path): export for export in exports}
+    return {(export.workspace_id, export.holds, export.file): export for export in exports}

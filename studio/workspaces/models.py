@@ -50,6 +50,8 @@ class Workspace(models.Model):
     slug = models.SlugField(max_length=80, unique=True, allow_unicode=True)
     name = models.CharField(max_length=120)
     path = models.CharField(max_length=1000, unique=True)
+    # Where the folder was before it was moved, so that receipts of then still name their files.
+    former_paths = models.JSONField(default=list, blank=True)
     # The format that somebody fixed; empty where it is found out.
     dialect = models.CharField(max_length=20, blank=True, default="")
     # What was found out, from the prompts of which run or from which installed version.
@@ -82,6 +84,13 @@ class Workspace(models.Model):
     @property
     def folder(self) -> Path:
         return Path(self.path)
+
+    def relative(self, path: str) -> str:
+        """A file's path as seen from the folder, also where the folder was elsewhere then."""
+        for folder in (self.path, *reversed(self.former_paths)):
+            if Path(path).is_relative_to(folder):
+                return str(Path(path).relative_to(folder))
+        return path
 
     @property
     def spoken(self) -> Dialect:

@@ -9,14 +9,14 @@ from django.utils.translation import gettext as _
 from builder.errors import LeaderboardError
 from builder.leaderboard import DATABASE_NAME
 from builder.orchestrators.scoring_settings import scoring_settings
-from studio.models import Export, Workspace
+from studio.models import Export, RunResult, Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.findings import Finding
+from studio.results.stored_runs import stored_runs
 from studio.runs.reading import Runs, read_runs
 from studio.workspaces.exports.receipts import newest_of
 from studio.workspaces.glance import DatabaseGlance, database_of
 from studio.workspaces.models import FoundBy
-from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, prompt_states_of, state_of
 from studio.workspaces.stores import store_of
 
@@ -40,6 +40,8 @@ class WorkspacePage:
     exports: Sequence[Export]
     system: PromptFileState | None = None
     """The system prompt's file, where the workspace has to do with one."""
+    stored_runs: Sequence[RunResult] = ()
+    """What is known of its runs where the folder is not looked at."""
 
     @property
     def release_reason(self) -> str:
@@ -88,20 +90,14 @@ def detail_page(workspace: Workspace, now: datetime) -> WorkspacePage:
         workspace=workspace,
         state=state,
         database=database,
-        health=[*state.health, *_database_health(workspace, database)],
+        # The first thing on the page says why a folder is not used.
+        health=[] if state.refusal else [*state.health, *_database_health(workspace, database)],
         others=others,
-        runs=read_runs(workspace, NEWEST_RUNS, now) if _is_allowed(workspace) else None,
+        runs=None if state.refusal else read_runs(workspace, NEWEST_RUNS, now),
         exports=newest_of(workspace, NEWEST_EXPORTS, now),
         system=system if system.is_of_use else None,
+        stored_runs=list(stored_runs(workspace)[:NEWEST_RUNS]) if state.refusal else (),
     )
-
-
-def _is_allowed(workspace: Workspace) -> bool:
-    try:
-        require_allowed(workspace)
-    except FolderRefused:
-        return False
-    return True
 
 
 def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Finding]:

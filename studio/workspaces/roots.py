@@ -1,5 +1,6 @@
-"""Roots: a workspace lies below one of the folders that the operator allows, with no link on the way.
+"""Roots: a workspace lies below one of the folders that are allowed, with no link on the way.
 
+`STUDIO_WORKSPACE_ROOTS` says which; where it is not set, the demo's folder and those that were allowed since.
 Used before any folder is read or written.
 """
 
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from studio.models import Workspace
 from studio.shell.refusal import RequestRefused
+from studio.workspaces.allowed_folders import usable_folders
 
 LONGEST_PATH = 1000
 """Characters; as many as a workspace's row holds."""
@@ -29,14 +31,43 @@ class FolderMissing(FolderRefused):
     """There is no such folder, or not any more."""
 
 
+class FolderOutside(FolderRefused):
+    """A folder below none of the roots; ``folder`` may be allowed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        how = (
+            _("Whoever runs this studio allows it with `%(setting)s` and starts the studio again.")
+            if are_fixed()
+            else _("Whoever runs this studio allows it with `%(setting)s`.")
+        )
+        super().__init__(
+            _("%(path)s is not below a folder that the studio may use (%(roots)s).")
+            % {"path": folder, "roots": ", ".join(map(str, named_roots()))},
+            how % {"setting": operator_setting(folder)},
+        )
+
+
+def are_fixed() -> bool:
+    """Whether the environment says which folders may be used: then nobody allows any other."""
+    return bool(settings.STUDIO_WORKSPACE_ROOTS)
+
+
+def named_roots() -> list[Path]:
+    """The roots as somebody named them."""
+    if are_fixed():
+        return [*settings.STUDIO_WORKSPACE_ROOTS]
+    return [settings.STUDIO_DATA / "demo", *usable_folders()]
+
+
 def roots() -> list[Path]:
     """The roots as they really lie: the operator may well have named a link."""
-    return [Path(os.path.realpath(root)) for root in settings.STUDIO_WORKSPACE_ROOTS]
+    return [Path(os.path.realpath(root)) for root in named_roots()]
 
 
 def allowed_folder(path_text: str) -> Path:
     """The folder of that path, once it is sure that the studio may use it; else ``FolderRefused``."""
-    path = _absolute(path_text)
+    path = absolute(path_text)
     root, rest = _below_root(path)
     folder = root
     _require_folder(folder)
@@ -54,6 +85,15 @@ def allowed_folder(path_text: str) -> Path:
 def require_allowed(workspace: Workspace) -> Path:
     """A registered workspace's folder, looked at anew: it may have become a link or left the roots since."""
     return allowed_folder(workspace.path)
+
+
+def folder_refusal(workspace: Workspace) -> FolderRefused | None:
+    """Why a registered workspace's folder is not used; None where it is."""
+    try:
+        require_allowed(workspace)
+    except FolderRefused as refusal:
+        return refusal
+    return None
 
 
 def root_of(folder: Path) -> Path:
@@ -76,12 +116,16 @@ def is_text(path: str) -> bool:
 
 
 def operator_setting(folder: Path) -> str:
-    """What the operator sets so that the folder is allowed beside those that are already."""
+    """What the operator sets, or runs, so that the folder is allowed beside those that are already."""
+    if not are_fixed():
+        command: str = settings.ENVIRONMENT.command("allow", str(folder))
+        return command
     value = os.pathsep.join(map(str, [*settings.STUDIO_WORKSPACE_ROOTS, folder]))
     return f"STUDIO_WORKSPACE_ROOTS={shlex.quote(value)}"
 
 
-def _absolute(text: str) -> Path:
+def absolute(text: str) -> Path:
+    """The path as somebody wrote it, links and all; ``FolderRefused`` where it is none."""
     if not is_text(text):
         raise FolderRefused(
             _("The name of this folder is not written in UTF-8."),
@@ -104,17 +148,12 @@ def _absolute(text: str) -> Path:
 
 
 def _below_root(path: Path) -> tuple[Path, Path]:
-    for named in settings.STUDIO_WORKSPACE_ROOTS:
+    for named in named_roots():
         real = Path(os.path.realpath(named))
         for root in (named, real):
             if path.is_relative_to(root):
                 return real, path.relative_to(root)
-    raise FolderRefused(
-        _("%(path)s is not below a folder that the studio may use (%(roots)s).")
-        % {"path": path, "roots": ", ".join(map(str, settings.STUDIO_WORKSPACE_ROOTS))},
-        _("Whoever runs this studio allows it with `%(setting)s` and starts the studio again.")
-        % {"setting": operator_setting(path)},
-    )
+    raise FolderOutside(path)
 
 
 def _require_folder(folder: Path) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from django.utils.translation import gettext as _
 
 from studio.models import PromptVersion
+from studio.workspaces.roots import FolderMissing
 
 if TYPE_CHECKING:
     from studio.workspaces.state import PromptFileState
@@ -18,6 +19,9 @@ def title_of(state: "PromptFileState") -> str:
         return _("Another set")
     if state.is_ahead:
         return _("Ahead")
+    if state.refusal is not None:
+        missing = isinstance(state.refusal, FolderMissing)
+        return _("Folder missing") if missing else _("Not allowed")
     titles: dict[Kind, str] = {
         "in_sync": _("In sync"),
         "behind": _("Behind"),
@@ -32,6 +36,8 @@ def title_of(state: "PromptFileState") -> str:
 
 def summary_of(state: "PromptFileState") -> str:
     """The state in one sentence."""
+    if state.refusal is not None:
+        return state.refusal.what
     if state.version is not None:
         return _held_version(state, state.version)
     if state.kind == "edited" and state.last_export and state.last_export.hash_after == state.sha256:

@@ -14,7 +14,7 @@ from builder.leaderboard import AggregationStore, Retries
 from builder.messages import message
 from builder.template.dialect import Dialect
 from studio.models import Workspace
-from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed
+from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed, roots
 
 NOT_ALLOWED = message("store-not-allowed", "{reason}", "{reason}", fix_en="{advice}", fix_ja="{advice}")
 
@@ -43,11 +43,14 @@ def store_of(workspace: Workspace) -> AggregationStore:
         pass  # the store says what is missing, and is there when the folder is back
     except FolderRefused as refusal:
         raise NotAllowed(NOT_ALLOWED, reason=refusal.what, advice=refusal.advice) from refusal
-    key = (workspace.path, workspace.spoken, tuple(settings.STUDIO_WORKSPACE_ROOTS))
+    key = (workspace.path, workspace.spoken, tuple(roots()))
     with _guard:
-        store = _kept.pop(key, None) or _opened(*key)
-        _kept[key] = store
-        evicted = [_kept.popitem(last=False)[1] for _ in range(len(_kept) - _MOST)]
+        store = _kept.pop(key, None)
+        # One that went by other roots: a folder was allowed or taken back since.
+        earlier = [] if store else [other for other in _kept if other[:2] == key[:2]]
+        evicted = [_kept.pop(other) for other in earlier]
+        _kept[key] = store = store or _opened(*key)
+        evicted += [_kept.popitem(last=False)[1] for _ in range(len(_kept) - _MOST)]
     # Outside the lock: ending a copy under way takes a moment. Questions being answered are answered.
     for old in evicted:
         old.close()
@@ -63,7 +66,7 @@ def close_all() -> None:
         store.close()
 
 
-def _opened(path: str, dialect: Dialect, roots: tuple[Path, ...]) -> AggregationStore:
+def _opened(path: str, dialect: Dialect, inside: tuple[Path, ...]) -> AggregationStore:
     return AggregationStore(
         Path(path),
         dialect=dialect,
@@ -73,5 +76,5 @@ def _opened(path: str, dialect: Dialect, roots: tuple[Path, ...]) -> Aggregation
         largest=settings.STUDIO_LARGEST_DATABASE,
         # A server that shares the folder may be at a large file: waiting for it costs no page anything.
         retries=Retries(lock_wait=600.0),
-        roots=roots,
+        roots=inside,
     )

@@ -2,27 +2,25 @@
 
 from typing import Any
 
-from django.conf import settings
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studio.models import FollowedFile, Workspace
+from studio.access.signin import runs_the_studio
+from studio.models import Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import ArchiveForm
 from studio.shell.language import reader_language
 from studio.shell.live import take_marks
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
-from studio.workspaces.candidates import offered, scan
+from studio.workspaces.candidates import offered
+from studio.workspaces.changing import ChangedMeanwhile, change_settings, mark_of_settings
 from studio.workspaces.file_kinds import OtherPromptsFile, kind_of_file, prompt_files_of
 from studio.workspaces.forms import (
-    NewWorkspaceForm,
-    NewWorkspaceQuery,
     WorkspaceListForm,
     WorkspacePreviewForm,
     WorkspaceSettingsForm,
@@ -32,7 +30,8 @@ from studio.workspaces.imports.incoming import other_file
 from studio.workspaces.models import LABELLED
 from studio.workspaces.page import detail_page
 from studio.workspaces.preview_page import preview_of
-from studio.workspaces.registering import AlreadyRegistered, register
+from studio.workspaces.registering import AlreadyRegistered
+from studio.workspaces.roots import are_fixed
 from studio.workspaces.stores import NotAllowed, store_of
 
 
@@ -53,42 +52,10 @@ def workspace_list(request: Request) -> HttpResponse:
         "archived": archived,
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
         "offer": None if archived else offered(workspaces),
-        "roots": settings.STUDIO_WORKSPACE_ROOTS,
+        "fixed": are_fixed(),
+        "may_allow": runs_the_studio(request),
     }
     return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
-
-
-@require_http_methods(["GET", "HEAD", "POST"])
-def workspace_new(request: HttpRequest) -> HttpResponse:
-    """Register a folder: the one of $MIXSEEK_WORKSPACE, one that was found, or any other below the roots."""
-    if request.method == "POST":
-        form = NewWorkspaceForm(request.POST)
-        if form.is_valid():
-            try:
-                made = register(
-                    form.cleaned_data["path"],
-                    name=form.cleaned_data["name"],
-                    dialect=form.cleaned_data["dialect"],
-                    label=form.cleaned_data["label"],
-                    at=timezone.now(),
-                )
-            except AlreadyRegistered as known:
-                form.add_error("path", str(known))
-            else:
-                messages.success(request, _("%(name)s is on the list.") % {"name": made.name})
-                return redirect(made)
-    else:
-        form = NewWorkspaceForm(initial=valid_or_refuse(NewWorkspaceQuery(request.GET)).cleaned_data)
-    listed = list(Workspace.objects.filter(archived=False))
-    offer, paths = offered(listed), [workspace.path for workspace in listed]
-    context = {
-        "form": form,
-        "offer": offer,
-        # Whoever has named a folder looks for none.
-        "scan": None if form["path"].value() else scan([*paths, *([offer.folder] if offer else [])]),
-        "roots": settings.STUDIO_WORKSPACE_ROOTS,
-    }
-    return _form_page(request, "workspaces/new.html", context)
 
 
 @require_safe
@@ -112,30 +79,41 @@ def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
-    """Name, dialect and the labels that are followed; the address stays, so that links go on working."""
+    """Name, folder, format and the labels that are followed; the address stays, so links go on working."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
     stored = {
         "name": workspace.name,
+        "path": workspace.path,
         "dialect": workspace.dialect,
         "label": workspace.label_id,
         "system_label": workspace.system_label_id,
         "working_directory": workspace.working_directory,
         "run_variables": workspace.run_variables,
     }
+    seen = mark_of_settings(workspace)
     others = [file for file in prompt_files_of(workspace) if isinstance(file, OtherPromptsFile)]
-    data = request.POST if request.method == "POST" else None
-    form = WorkspaceSettingsForm(data, initial=stored, others=others)
+    data = request.POST.copy() if request.method == "POST" else None
+    form = WorkspaceSettingsForm(data, initial=stored | {"seen": seen}, workspace=workspace, others=others)
+    context = {"form": form, "workspace": workspace}
+    if data is not None and data.get("seen") != seen:
+        data["seen"] = seen  # saved once more, with what is stored now in sight, it is meant
+        context["stored"] = form.stored_otherwise
+        return render(request, "workspaces/settings.html", context, status=409)
     if not form.is_valid():
-        return _form_page(request, "workspaces/settings.html", {"form": form, "workspace": workspace})
+        return _form_page(request, "workspaces/settings.html", context)
     clean = form.cleaned_data
-    with transaction.atomic():
-        Workspace.objects.filter(pk=workspace.pk).update(**{name: clean[name] for name in stored})
-        FollowedFile.objects.filter(workspace=workspace).delete()
-        FollowedFile.objects.bulk_create(
-            FollowedFile(workspace=workspace, file=other.name, label=clean[other.mark])
-            for other in others
-            if clean[other.mark]
+    try:
+        change_settings(
+            workspace,
+            {name: clean[name] for name in stored},
+            {other.name: clean[other.mark] for other in others},
+            seen=seen,
         )
+    except AlreadyRegistered as known:
+        form.add_error("path", str(known))
+        return _form_page(request, "workspaces/settings.html", context)
+    except ChangedMeanwhile:
+        return workspace_settings(request, slug)  # what is stored is another thing by now, and said so
     messages.success(request, _("The settings are saved."))
     return redirect(workspace)
 

@@ -13,8 +13,8 @@ from django.utils import timezone
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from builder.simulation import TASKS, Run, simulate
+from studio.home.demo.story import RESEARCH
 from studio.models import PromptSet, RunResult, Workspace
-from studio.operations.demo.story import RESEARCH
 from studio.prompts.texts import Templates
 from studio.results.attribution import attribute_workspace
 

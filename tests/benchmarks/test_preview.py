@@ -16,7 +16,6 @@ import pytest
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection
 from django.http import HttpRequest, HttpResponse
@@ -25,8 +24,9 @@ from django.urls import path
 from pytest_benchmark.fixture import BenchmarkFixture
 from pytest_django.plugin import DjangoDbBlocker
 
+from studio.access.sessions import SessionStore
+from studio.home.demo import load_demo
 from studio.models import PromptSet
-from studio.operations.demo import load_demo
 from studio.shell.jail import pool
 from studio.urls import urlpatterns as studio_urls
 from tests.builder.jail.attacks import GREEDY

@@ -1,57 +1,110 @@
-"""How long health checks and previews take while a studio is attacked, beside the same studio in quiet.
+"""How long health checks and previews take while a studio is attacked, beside the same studio in quiet, and
+what memory and disk it takes meanwhile.
 
-Run with ``-s`` for the ratios; twice the quiet time is the goal.
+Run with ``-s`` for the table; twice the quiet time is the goal. The attackers are a process of their own at a
+low priority, for they would not be on the studio's machine.
 """
 
+import multiprocessing
+import os
+import signal
 import statistics
 from collections.abc import Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pytest
 
-from tests.studio.besieged import (
-    MANY_PROBLEMS,
-    Person,
-    Watch,
-    half_sent_headers,
-    start,
-    uploads,
-    watch,
-    watch_during,
-)
+from tests.studio.attacks import ATTACKS, Attack, add_workspaces, make_workspaces
+from tests.studio.besieged import Person, Usage, add_accounts, half_sent_headers, watch
 from tests.studio_process import Studio
 
 pytestmark = pytest.mark.slow
 
+SAMPLES = 400
+PAUSE = 0.01
+MEBIBYTE = 1024 * 1024
+
 
 @pytest.fixture(scope="module")
-def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studio]:
-    started = start(tmp_path_factory.mktemp("attacked") / "data")
+def places(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A data folder and the workspaces beside it."""
+    folder = tmp_path_factory.mktemp("attacked")
+    return folder / "data", make_workspaces(folder / "workspaces")
+
+
+@pytest.fixture
+def studio(places: tuple[Path, Path]) -> Iterator[Studio]:
+    """Started anew for each attack, on what the one before left when it was killed."""
+    data, workspaces = places
+    is_first = not data.exists()
+    started = Studio(data, "--port", "0", STUDIO_WORKSPACE_ROOTS=str(workspaces))
+    if is_first:
+        add_accounts(started, ["anna", "ben", "carla"])
+        add_workspaces(started, workspaces)
     yield started
-    started.process.kill()
-    started.process.communicate()
+    started.end(signal.SIGKILL)
 
 
-def told(name: str, quiet: Watch, attacked: Watch) -> None:
-    for what in ("health", "previews"):
-        before, during = getattr(quiet, what), getattr(attacked, what)
-        middle = [statistics.median(times) for times in (before, during)]
-        worst = [statistics.quantiles(times, n=20)[-1] for times in (before, during)]
-        print(
-            f"\n{name}, {what}: median {middle[0] * 1000:.1f} → {middle[1] * 1000:.1f} ms"
-            f" ({middle[1] / middle[0]:.1f}×), p95 {worst[0] * 1000:.1f} → {worst[1] * 1000:.1f} ms"
-            f" ({worst[1] / worst[0]:.1f}×), {len(during)} answers"
-        )
-
-
-def test_previews_while_others_attack(studio: Studio) -> None:
+@pytest.mark.parametrize("name", ["110 half-sent headers", *ATTACKS])
+def test_previews_while_others_attack(studio: Studio, places: tuple[Path, Path], name: str) -> None:
     carla = Person(studio, "carla")
-    attackers = [Person(studio, "anna"), Person(studio, "ben")]
-    watch(carla, lambda: False, at_least=20)
-    quiet = watch(carla, lambda: False, at_least=60)
-    with half_sent_headers(studio):
-        told("110 half-sent headers", quiet, watch(carla, lambda: False, at_least=60))
-    with uploads(attackers) as (under_way, answers):
-        told("20 uploads of 60,000 tables", quiet, watch(carla, under_way))
-    assert {answer.status for answer in answers} <= {200, 503}
-    seen, _ = watch_during(carla, lambda: attackers[0].preview(MANY_PROBLEMS), at_least=60)
-    told("27,000 problems", quiet, seen)
+    usage = Usage(studio)
+    watch(carla, lambda: False, at_least=30)
+    quiet = watch(carla, lambda: False, at_least=SAMPLES, usage=usage, pause=PAUSE)
+    before = usage.peak
+    usage = Usage(studio)
+    with half_sent_headers(studio) if name not in ATTACKS else attacked(ATTACKS[name], studio, places[1]):
+        under_attack = watch(carla, lambda: False, at_least=SAMPLES, usage=usage, pause=PAUSE)
+    print(f"\n{name}")
+    for what in ("health", "previews"):
+        told(what, getattr(quiet, what), getattr(under_attack, what))
+    peak = usage.peak
+    print(
+        f"  memory of the server {before.server // MEBIBYTE} → {peak.server // MEBIBYTE} MB,"
+        f" with its {peak.processes} processes {before.all // MEBIBYTE} → {peak.all // MEBIBYTE} MB;"
+        f" disk {before.disk // MEBIBYTE} → {peak.disk // MEBIBYTE} MB"
+    )
+
+
+def told(what: str, quiet: list[float], under_attack: list[float]) -> None:
+    figures = []
+    for name, figure in (
+        ("p50", statistics.median),
+        ("p95", lambda times: statistics.quantiles(times, n=20)[-1]),
+    ):
+        before, during = figure(quiet) * 1000, figure(under_attack) * 1000
+        figures.append(f"{name} {before:6.1f} → {during:6.1f} ms ({during / before:.2f}×)")
+    print(f"  {what:8} {', '.join(figures)}, {len(under_attack)} answers")
+
+
+@contextmanager
+def attacked(attack: Attack, studio: Studio, workspaces: Path) -> Iterator[None]:
+    """Attack again and again in another process; in the end, whatever it was answered must be one of its
+    usual answers."""
+    ours, theirs = multiprocessing.Pipe()
+    process = multiprocessing.get_context("fork").Process(
+        target=attack_on, args=(attack, studio, workspaces, theirs)
+    )
+    process.start()
+    ours.recv()
+    yield
+    ours.send("end")
+    statuses, rounds = ours.recv()
+    process.join()
+    print(f"\n{rounds} rounds of attack, answered {statuses}", end="")
+    assert set(statuses) <= attack.statuses, statuses
+
+
+def attack_on(attack: Attack, studio: Studio, workspaces: Path, pipe: Connection) -> None:
+    os.nice(10)
+    people = [Person(studio, "anna"), Person(studio, "ben")]
+    statuses: dict[int, int] = {}
+    rounds = 0
+    pipe.send("ready")
+    while not pipe.poll():
+        rounds += 1
+        for answer in attack.once(people, workspaces):
+            statuses[answer.status] = statuses.get(answer.status, 0) + 1
+    pipe.send((statuses, rounds))

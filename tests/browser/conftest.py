@@ -18,11 +18,11 @@ from pytest_django.live_server_helper import LiveServer
 from pytest_django.plugin import DjangoDbBlocker
 
 from builder.jail import JailPool
-from studio.operations.demo import load_demo
-from studio.operations.demo.workspaces import WORKSPACES, keep_running, make_workspace
+from studio.access.signin import issue_link_token
+from studio.home.demo import load_demo
+from studio.home.demo.workspaces import WORKSPACES, keep_running, make_workspace
 from studio.prompts.language_models import add_missing
 from studio.shell import jail
-from studio.shell.signin import issue_link_token
 from tests.browser.patience import PATIENCE
 from tests.browser.profiles import Profiles
 from tests.browser.traffic import Traffic

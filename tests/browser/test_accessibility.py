@@ -6,6 +6,8 @@ from tests.browser.audit import findings, findings_when_narrow, sideways
 from tests.browser.watch import Watch
 
 PAGES = {
+    "/": 200,
+    "/demo/": 200,
     "/prompts/": 200,
     "/prompts/?q=nothing+matches": 200,
     "/prompts/?archived=1": 200,
@@ -34,6 +36,7 @@ PAGES = {
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,
     "/contexts/braces-html-emoji/": 200,
+    "/account/": 200,
     "/workspaces/": 200,
     "/workspaces/new/": 200,
     "/workspaces/research/": 200,
@@ -51,6 +54,9 @@ PAGES = {
     "/contexts/new/run/": 200,
     "/contexts/new/run/?workspace=research": 200,
     "/runs/": 200,
+    "/search/": 200,
+    "/search/?q=順位": 200,
+    "/search/?q=nothing+has+it": 200,
     "/models/": 200,
     "/models/new/": 200,
     "/shortcuts/": 200,

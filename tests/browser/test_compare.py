@@ -59,7 +59,7 @@ def test_what_changed_by_keys_alone(page: Page, server: str) -> None:
 
 
 def test_keys_lead_through_all_changes_and_stay_at_the_ends(page: Page) -> None:
-    page.goto("/prompts/research-team/compare/3...4")
+    page.goto("/prompts/research-team/compare/1...4")
     total = int(page.locator("[data-changes]").get_attribute("data-total") or 0)
     assert total > 3
     for number in range(1, total + 1):
@@ -77,7 +77,7 @@ def test_keys_lead_through_all_changes_and_stay_at_the_ends(page: Page) -> None:
 
 
 def test_a_link_to_a_change_goes_on_from_there(page: Page) -> None:
-    page.goto("/prompts/research-team/compare/3...4#judgment-2")
+    page.goto("/prompts/research-team/compare/1...4#judgment-2")
     press(page, "n")
     expect(page.locator("[data-change][aria-current]")).to_have_attribute("id", "judgment-3")
 
@@ -207,7 +207,7 @@ def test_without_javascript_it_is_links_and_forms(plain: Page, server: str, long
     plain.get_by_role("link", name="Round 1").click()
     expect(plain.get_by_text("The template changed, this prompt did not.")).to_be_visible()
     plain.get_by_role("link", name="Swap sides").click()
-    expect(plain.get_by_role("heading", level=1)).to_have_text("v5 → v4")
+    expect(plain.locator("h2").first).to_have_text(re.compile(r"v5\s*→\s*v4"))
 
     plain.goto(long_set)
     plain.locator("#team [data-more]").click()

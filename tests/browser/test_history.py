@@ -66,7 +66,7 @@ def test_sets_are_made_and_archived_without_scripts(plain: Page, server: str) ->
     expect(plain).to_have_url(f"{server}/prompts/without-scripts/edit/")
     plain.goto("/prompts/without-scripts/settings/")
     plain.get_by_role("button", name="Archive").click()
-    expect(plain.locator(".page-facts")).to_contain_text("Archived")
+    expect(plain.locator(".set-facts")).to_contain_text("Archived")
     plain.goto("/prompts/?archived=1")
     expect(plain.get_by_role("rowheader")).to_contain_text("Without scripts")
 

@@ -105,6 +105,27 @@ def test_an_answer_that_is_no_row_stops_and_goes_on(page: Page, watch: Watch) ->
     expect(page.get_by_text("All rows are there.")).to_be_visible()
 
 
+def test_contexts_are_chosen_without_scripts(plain: Page, server: str) -> None:
+    plain.goto(f"{MATRIX}?plain=on")
+    legend, table = (
+        plain.get_by_role("list", name="Legend").bounding_box(),
+        plain.locator("table").bounding_box(),
+    )
+    assert legend and table and legend["y"] + legend["height"] < table["y"]
+    plain.get_by_text("7 contexts", exact=True).click()
+    for box in plain.get_by_role("group", name="Contexts").get_by_role("checkbox").all():
+        box.set_checked(box.get_attribute("value") in ("round-1", "round-5-last"))
+    plain.get_by_role("button", name="Show").click()
+    expect(plain.get_by_role("columnheader")).to_have_text(
+        [re.compile("Version"), re.compile("Round 1"), re.compile("Round 5, last place")]
+    )
+    expect(plain).to_have_url(re.compile("contexts=round-1&contexts=round-5-last"))
+    expect(plain.locator("#row-5 td")).to_have_count(2)
+    # Other choices keep them.
+    plain.get_by_role("link", name="Judgment").click()
+    expect(plain.get_by_text("2 contexts", exact=True)).to_be_visible()
+
+
 def test_without_scripts_the_rows_are_in_the_page(plain: Page, server: str) -> None:
     plain.goto(MATRIX)
     expect(plain).to_have_url(f"{server}{MATRIX}?plain=on")

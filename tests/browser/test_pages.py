@@ -25,9 +25,9 @@ def test_from_the_list_to_a_version_and_to_the_one_before(page: Page, server: st
     page.get_by_role("link", name="順位表を見せ").click()
     expect(page).to_have_url(f"{server}/prompts/research-team/versions/4/")
     page.get_by_role("link", name="← v3").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("v3")
+    expect(page.get_by_role("heading", name="v3")).to_be_visible()
     page.go_back()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("v4")
+    expect(page.get_by_role("heading", name="v4")).to_be_visible()
     page.get_by_role("link", name="Compare with v3").click()
     expect(page).to_have_url(f"{server}/prompts/research-team/compare/3...4")
 

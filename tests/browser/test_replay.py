@@ -30,7 +30,8 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
     made_with = page.get_by_role("region", name="Made with")
     expect(made_with.get_by_text("exact", exact=True)).to_be_visible()
     assert findings(page) == []
-    page.get_by_role("row", name="Beta Analysts").first.get_by_title("Prompt and details").click()
+    rows = page.get_by_role("row", name="Beta Analysts")
+    rows.get_by_title("Prompt and details").first.click()
     expect(page.get_by_role("heading", name=re.compile("Beta Analysts · Round"))).to_be_visible()
     round_page = page.url
     sent = page.get_by_role("region", name="The prompt that was really sent")

@@ -4,14 +4,14 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from playwright.sync_api import Page, expect
 
-from studio.shell.signin import issue_link_token
+from studio.access.signin import issue_link_token
 from tests.browser.watch import Watch
 
 
-def test_a_link_leads_straight_to_the_prompts(stranger: Page, server: str) -> None:
+def test_a_link_leads_straight_home(stranger: Page, server: str) -> None:
     stranger.goto(reverse("signin-link", args=[issue_link_token()]))
-    expect(stranger).to_have_url(f"{server}/prompts/")
-    expect(stranger.get_by_role("heading", level=1)).to_have_text("Prompts")
+    expect(stranger).to_have_url(f"{server}/")
+    expect(stranger.get_by_role("heading", level=1)).to_have_text("Home")
 
 
 def test_a_used_link_says_how_to_get_a_fresh_one(stranger: Page, watch: Watch) -> None:

@@ -104,7 +104,7 @@ def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) ->
     expect(editor.state).to_have_text(f"Saved as v{number + 2}.")
     # Export, to one workspace.
     page.goto(f"/prompts/{SLUG}/")
-    page.get_by_role("link", name="Export").click()
+    page.get_by_role("link", name="Export", exact=True).click()
     page.get_by_label("What").select_option(f"v{number + 2}")
     choose(page, "research")
     target = page.locator("#research")

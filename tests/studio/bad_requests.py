@@ -72,7 +72,7 @@ FIELDS = re.findall(
     theme language next username password note description prompt_set add remove set fill all into sha256
     file state order raw whole page format table have of by run task do handed_in workspace execution
     batch target overwrite source label chosen baseline versions row plain after anyway
-    mode from to""",
+    mode from to part start action""",
 )
 
 

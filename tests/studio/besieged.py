@@ -1,6 +1,7 @@
 """A studio as people start it, and people who use it over the network: some of them attack, one works on."""
 
 import json
+import os
 import re
 import socket
 import subprocess
@@ -11,8 +12,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass
 from http.cookiejar import CookieJar
 from pathlib import Path
 from urllib.parse import urlencode
@@ -106,10 +107,62 @@ class Watch:
     previews: list[float]
 
 
-def watch(person: Person, under_way: Callable[[], bool], at_least: int = 3) -> Watch:
+@dataclass(frozen=True)
+class Used:
+    """Bytes of memory and disk, and how many processes beside the server."""
+
+    server: int = 0
+    all: int = 0
+    disk: int = 0
+    processes: int = 0
+
+
+class Usage:
+    """What a studio takes; ``peak`` is the most that was seen of each."""
+
+    def __init__(self, studio: Studio) -> None:
+        self._studio = studio
+        self._looks = 0
+        self.peak = Used()
+        self.look()
+
+    def look(self) -> None:
+        server = _resident(self._studio.process.pid)
+        others = [_resident(pid) for pid in children(self._studio.process.pid)]
+        # To go through all files takes longer than what is measured beside.
+        disk = self.peak.disk if self._looks % 20 else disk_of(self._studio.data)
+        self._looks += 1
+        seen = Used(server, server + sum(others), disk, len(others))
+        pairs = zip(astuple(self.peak), astuple(seen), strict=True)
+        self.peak = Used(*(max(pair) for pair in pairs))
+
+
+def children(process: int) -> set[int]:
+    listed = Path(f"/proc/{process}/task").glob("*/children")
+    return {int(child) for path in listed for child in path.read_text(encoding="ascii").split()}
+
+
+def _resident(pid: int) -> int:
+    """Bytes of its own: the pages of libraries, which all have in common, are left out."""
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()
+    except OSError:
+        return 0
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
+
+
+def watch(
+    person: Person,
+    under_way: Callable[[], bool],
+    at_least: int = 3,
+    usage: Usage | None = None,
+    pause: float = 0.0,
+) -> Watch:
     """Ask again and again while something is under way; every answer must be the usual one."""
     seen = Watch([], [])
     while under_way() or len(seen.previews) < at_least:
+        if usage:
+            usage.look()
         before = time.perf_counter()
         assert person.studio.get("/healthz")[0] == 200
         between = time.perf_counter()
@@ -119,6 +172,7 @@ def watch(person: Person, under_way: Callable[[], bool], at_least: int = 3) -> W
         seen.previews.append(time.perf_counter() - between)
         if len(seen.previews) >= 400:
             break
+        time.sleep(pause)
     return seen
 
 
@@ -195,4 +249,9 @@ def most_memory_of(studio: Studio) -> int:
 
 
 def disk_of(folder: Path) -> int:
-    return sum(file.stat().st_blocks * 512 for file in folder.rglob("*") if file.is_file())
+    size = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with suppress(FileNotFoundError):
+                size += os.lstat(os.path.join(path, name)).st_blocks * 512
+    return size

@@ -26,6 +26,25 @@ def patient_jail() -> None:
     jail.use(JailPool(limits=PATIENT))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def time_enough() -> Iterator[None]:
+    """Pages leave out what they have no time for; on a busy machine that would be left out of tests, too.
+    A test about such a time sets it itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (
+            "compare.matrix.ROW_SECONDS",
+            "compare.matrix.WAIT_SECONDS",
+            "compare.matrix_page.PLAIN_SECONDS",
+            "compare.rendered.OVERVIEW_SECONDS",
+            "preview.saving.TRIAL_SECONDS",
+            "results.replay.run_page.TABLE_SECONDS",
+            "results.replay.run_page.FILE_SECONDS",
+            "workspaces.candidates.SECONDS",
+        ):
+            patch.setattr(f"studio.{name}", 120.0)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def begins_in_english() -> Iterator[None]:
     """A request in Japanese leaves its language to the thread; each test begins in English."""
@@ -55,8 +74,8 @@ def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def demo(db: None, demo_folder: Path) -> Path:
     """The demo, as a first start loads it."""
-    from studio.operations.demo import load_demo
-    from studio.operations.demo.workspaces import keep_running
+    from studio.home.demo import load_demo
+    from studio.home.demo.workspaces import keep_running
 
     load_demo(demo_folder)
     keep_running(demo_folder / "demo", timezone.now())

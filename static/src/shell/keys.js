@@ -6,6 +6,16 @@ function inText(target) {
   return target.closest("input, textarea, select, [contenteditable]:not([contenteditable='false'])");
 }
 
+/** Does what an element is there for. */
+export function activate(element) {
+  if (element.matches("input, textarea, select")) {
+    element.focus();
+    element.select?.();
+  } else {
+    element.click();
+  }
+}
+
 document.addEventListener("keydown", (event) => {
   if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key.length !== 1 || inText(event.target) || "keysOff" in document.documentElement.dataset) return;
@@ -13,16 +23,12 @@ document.addEventListener("keydown", (event) => {
   pressed = [...pressed, event.key].slice(-2);
   forget = setTimeout(() => (pressed = []), 1200);
   for (const keys of [pressed.join(" "), event.key]) {
-    const element = document.querySelector(`[data-keys="${CSS.escape(keys)}"]`);
+    // What a page offers comes after the frame around it, and counts before it.
+    const element = [...document.querySelectorAll(`[data-keys="${CSS.escape(keys)}"]`)].at(-1);
     if (!element) continue;
     event.preventDefault();
     pressed = [];
-    if (element.matches("input, textarea, select")) {
-      element.focus();
-      element.select?.();
-    } else {
-      element.click();
-    }
+    activate(element);
     return;
   }
 });

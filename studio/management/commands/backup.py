@@ -24,4 +24,7 @@ class Command(BaseCommand):
             back_up(options["file"])
         except BackupError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"The database is backed up in {options['file']}.")
+        self.stdout.write(
+            f"The database is backed up in {options['file']}. It holds password hashes and private drafts: "
+            "keep it private, or encrypt it (README, «Backups»)."
+        )

@@ -7,10 +7,10 @@ from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
 from builder.errors import JailError
+from studio.access.signin import OPERATOR
 from studio.editor.sets import reason
 from studio.preview.saving import Refused
 from studio.shell.refusal import RequestRefused
-from studio.shell.signin import OPERATOR
 from studio.workspaces.exports.command import export, person_named, version_named, workspace_at
 
 USAGE = 2

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import DatabaseError
 
-from studio.shell.signin import signin_link
+from studio.access.signin import signin_link
 
 
 class Command(BaseCommand):

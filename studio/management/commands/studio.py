@@ -18,14 +18,16 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from builder.leaderboard import stop_readers
+from studio.access.signin import remember_address, signin_link
 from studio.operations.backup import BackupError
 from studio.operations.database import bring_up_to_date, is_empty
 from studio.operations.server import AddressError, base_url, listen, prepare
 from studio.operations.watching import Watch
 from studio.shell.data_folder import make_data_folder
 from studio.shell.jail import pool
-from studio.shell.signin import remember_address, signin_link
+from studio.workspaces.allowing import account_in_terminal, allow
 from studio.workspaces.exports.reconciling import reconcile
+from studio.workspaces.roots import FolderRefused
 
 
 class Command(BaseCommand):
@@ -40,6 +42,13 @@ class Command(BaseCommand):
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
         parser.add_argument("--no-demo", action="store_true", help="begin empty, without the demo")
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
+        parser.add_argument(
+            "--workspaces",
+            metavar="DIR",
+            action="append",
+            default=[],
+            help="a folder below which MixSeek workspaces lie; remembered, and may be given more than once",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Take the port, bring the data up to date, serve."""
@@ -47,16 +56,20 @@ class Command(BaseCommand):
         try:
             # The port comes first: a second start by mistake must not migrate under the first.
             server = listen(options["host"], options["port"])
+            for folder in options["workspaces"]:
+                allow(os.path.abspath(folder), by=account_in_terminal(), at=timezone.now())
             self._prepare(settings.STUDIO_DATA, demo=not options["no_demo"])
             self._reconcile()
         except (AddressError, BackupError) as error:
             raise CommandError(str(error)) from error
+        except FolderRefused as refusal:
+            raise CommandError(f"{refusal.what} {refusal.advice}") from refusal
         except OperationalError as error:
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
         from studio.wsgi import application
 
         watch = Watch()
-        serve = prepare(server, application, behind_proxy=settings.ENVIRONMENT.https)
+        serve = prepare(server, application, behind_proxy=bool(settings.ENVIRONMENT.proxies))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _stop)
         try:
@@ -81,7 +94,7 @@ class Command(BaseCommand):
         if kept := bring_up_to_date():
             self.stdout.write(f"The database is of an older version; as it was, it is kept in {kept}.")
         if pending.exists():
-            from studio.operations.demo import load_demo
+            from studio.home.demo import load_demo
 
             self.stdout.write("Loading the demo …")
             load_demo(data)

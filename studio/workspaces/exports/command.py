@@ -9,10 +9,10 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from studio.access.signin import OPERATOR
 from studio.compare.versions import unified_text
 from studio.models import Export, PromptSet, PromptVersion, Workspace
 from studio.shell.refusal import RequestRefused
-from studio.shell.signin import OPERATOR
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.exports.plan import Target, chosen_version, plan
 from studio.workspaces.exports.receipts import listed, with_receipts

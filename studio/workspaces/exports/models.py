@@ -73,8 +73,12 @@ class Export(ImmutableModel):
     @property
     def file(self) -> str:
         """Its path as seen from the workspace."""
-        path, folder = Path(self.path), self.workspace.folder
-        return str(path.relative_to(folder)) if path.is_relative_to(folder) else self.path
+        return self.workspace.relative(self.path)
+
+    @property
+    def place(self) -> Path:
+        """Where the file lies now: the workspace may have been moved since."""
+        return self.workspace.folder / self.file
 
     def get_absolute_url(self) -> str:
         return reverse("export-detail", args=[self.batch])

@@ -5,7 +5,6 @@ Used by every start, by each look at a list of exports, and before the next writ
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from pathlib import Path
 
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
@@ -44,7 +43,7 @@ def _light(exports: "QuerySet[Export]") -> Iterable[Export]:
 
 
 def _reconciled(export: Export, now: datetime) -> ExportReceipt | None:
-    path = Path(export.path)
+    path = export.place
     try:
         root = require_allowed(export.workspace)
         with turn(path, root, lock_seconds=0, start=root_of(root)) as mine:

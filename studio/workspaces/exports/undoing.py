@@ -36,7 +36,7 @@ def undo(export: Export, *, batch: UUID, by: User, at: datetime, on_step: OnStep
         stored(export.after),
         stored(export.before),
         workspace=export.workspace,
-        path=export.path,
+        path=str(export.place),
         holds=export.holds,
         version=_version_before(export, by),
         undoes=export,
@@ -64,7 +64,7 @@ def require_as_left(export: Export) -> Path:
     """The same of an export that is known to have written."""
     try:
         root = require_allowed(export.workspace)
-        file = inspect(Path(export.path), root, start=root_of(root))
+        file = inspect(export.place, root, start=root_of(root))
     except FolderRefused as error:
         raise CannotUndo(_("The file can't be read"), f"{error.what} {error.advice}".strip()) from error
     except PromptFileError as error:

@@ -90,6 +90,7 @@ def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
     """What stood there before an export comes back."""
     export = get_object_or_404(Export.objects.select_related("workspace", "version__prompt_set"), pk=pk)
@@ -132,7 +133,9 @@ def _undo_page(request: HttpRequest, export: Export) -> HttpResponse:
         "diff": diff,
         "batch": uuid4(),
         "panel": {"kind": export.workspace.slug},
-        "reads_instead": "" if export.path in {str(state.path) for state in states} else states[0].relative,
+        "reads_instead": ""
+        if str(export.place) in {str(state.path) for state in states}
+        else states[0].relative,
     }
     if clean["rows"]:
         context["stretches"] = diff.within(clean["rows"][0][1])

@@ -63,7 +63,7 @@ def test_a_worker_has_no_environment_and_no_way_to_more(values: Values) -> None:
 
 @pytest.mark.slow
 def test_a_worker_ends_with_its_pipe() -> None:
-    settings = {"memory": 256 * 1024 * 1024, "input": 1000, "nice": 0}
+    settings = {"memory": 256 * 1024 * 1024, "input": 1000}
     done = subprocess.run(
         [sys.executable, "-I", WORKER, json.dumps(settings)],
         stdin=subprocess.DEVNULL,
@@ -75,7 +75,7 @@ def test_a_worker_ends_with_its_pipe() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("limits", [Limits(time=20, cpu=1)])
+@pytest.mark.parametrize("limits", [Limits(time=20, cpu=1, wall=120)])
 def test_cpu_time_is_limited_where_the_clock_is_not(limits: Limits, values: Values) -> None:
     text = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
     with JailPool(size=1, spares=0, limits=limits) as pool:
@@ -118,7 +118,7 @@ def test_a_crash_is_a_clear_error_and_a_new_worker(values: Values) -> None:
         "{% set ns = namespace(x=()) %}{% for i in range(60000) %}{% set ns.x = (ns.x,) %}{% endfor %}"
         "{{ {ns.x: 1} | length }}"
     )
-    with JailPool(size=1, spares=0, limits=Limits(time=20, cpu=20)) as pool:
+    with JailPool(size=1, spares=0, limits=Limits(time=20, cpu=20, wall=120)) as pool:
         with pytest.raises(LimitExceeded) as stop:
             pool.render("team", text, values)
         assert stop.value.limit == "crash" and "SIGSEGV" in str(stop.value)

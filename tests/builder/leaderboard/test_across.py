@@ -47,15 +47,32 @@ def test_teams_are_summed_up_over_executions(kept: AggregationStore) -> None:
     for team_id, team in teams.items():
         history = kept.across.team_history(team_id, now=LATER)
         bests = [run.best_score for run in history if run.best_score is not None]
+        whole = [
+            place.best_score
+            for run in history
+            for place in kept.standings(run.execution.execution_id)
+            if place.team_id == team_id and not place.is_partial
+        ]
         assert team.executions == len(history)
         assert team.rounds == sum(run.rounds for run in history)
         assert team.wins == sum(run.rank == 1 for run in history)
         assert team.best_score == max(bests)
-        assert team.mean_score == pytest.approx(statistics.mean(bests))
+        assert team.mean_score == pytest.approx(statistics.mean(whole))
         assert team.last_at == history[0].execution.last_at
         assert kept.across.team(team_id) == team
     assert sum(team.wins for team in teams.values()) == 4
     assert kept.across.team("team-999") is None
+
+
+def test_a_team_without_a_final_row_broke_off_where_others_have_one(
+    original: Played, kept: AggregationStore
+) -> None:
+    failed, under_way = original.ids[2], original.ids[4]
+    (broken,) = (place.team_id for place in kept.standings(failed) if place.is_partial)
+    assert kept.across.unfinished().keys() == {failed} and kept.across.unfinished()[failed][0] == [broken]
+    assert not any(place.is_partial for place in kept.standings(under_way))
+    team = kept.across.team(broken)
+    assert team is not None and team.mean_score != team.mean_of_all
 
 
 def test_teams_are_searched_and_paged(kept: AggregationStore) -> None:
@@ -96,13 +113,19 @@ def test_a_distribution_is_that_of_the_scores(
 ) -> None:
     executions = [original.ids[execution]] if execution is not None else original.ids
     if of == "rounds":
-        scores = [point.score for each in executions for point in kept.scores(each, team)]
+        broken = {(each, name) for each, (names, _) in kept.across.unfinished().items() for name in names}
+        scores = [
+            point.score
+            for each in executions
+            for point in kept.scores(each, team)
+            if (each, point.team_id) not in broken
+        ]
     else:
         scores = [
             place.best_score
             for each in executions
             for place in kept.standings(each)
-            if team in (None, place.team_id)
+            if team in (None, place.team_id) and not place.is_partial
         ]
     found = kept.across.distribution(
         of=of,  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from builder.errors import JailUnavailable
 from builder.jail import Examination, JailPool, Limits
 from builder.jail.limits import BUSY
 from builder.template.dialect import MIXSEEK
-from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of
+from studio.compare.matrix import Column, Group, MatrixCell, Table, columns_of, contexts_of
 from studio.models import Draft, Label, PromptSet, SampleContext
 from studio.shell.sized_cache import SizedCache
 from tests.hanging import HANGS
@@ -352,7 +352,7 @@ def test_contexts_that_have_no_room_are_counted(
     prompt_set: PromptSet, signed_in: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(studio.compare.matrix, "MOST_COLUMNS", 3)
-    columns, left_out = columns_of(prompt_set)
+    columns, left_out = columns_of(contexts_of(prompt_set))
     # The set's own come first.
     assert [each.slug for each in columns] == ["third"] and left_out == 1
     assert "1 more context has no room" in get(signed_in)
@@ -360,7 +360,7 @@ def test_contexts_that_have_no_room_are_counted(
 
 def test_long_prompts_are_only_said_to_differ(monkeypatch: pytest.MonkeyPatch, prompt_set: PromptSet) -> None:
     monkeypatch.setattr(studio.preview.rendering, "MOST_COMPARED", 10)
-    columns, _ = columns_of(prompt_set)
+    columns, _ = columns_of(contexts_of(prompt_set))
     worst = Table("team", MIXSEEK, columns, TEAM).row(TEAM + "one more\n")[0].worst
     assert (worst.state, worst.added, worst.removed, worst.tokens_more) == ("changed", None, None, 3)
 
@@ -460,6 +460,28 @@ def test_a_row_of_other_columns_begins_the_page_anew(prompt_set: PromptSet, sign
     make_context("another")
     answer = signed_in.get(row)
     assert answer["HX-Refresh"] == "true" and answer.content == b""
+
+
+def test_contexts_are_chosen_and_rows_are_theirs(prompt_set: PromptSet, signed_in: Client) -> None:
+    make_context("more")
+    page = get(signed_in, contexts=["start", "third"])
+    assert re.findall(r'class="matrix-context', page) == ['class="matrix-context'] * 2
+    assert re.findall(r'name="contexts" value="(\w+)" checked', tight(page)) == ["third", "start"]
+    row = html.unescape(re.findall(r'hx-get="([^"]+)"', page)[-1])
+    assert "contexts=start&contexts=third" in row
+    assert signed_in.get(row).content.decode().count("<td") == 2
+    answer = signed_in.get(MATRIX, {"contexts": "start", "format": "json", "table": "matrix"})
+    assert {each["context"] for each in json.loads(answer.getvalue())} == {"start"}
+
+
+def test_contexts_that_are_not_there_are_told_and_the_others_shown(
+    prompt_set: PromptSet, signed_in: Client
+) -> None:
+    page = get(signed_in, contexts=["gone", "start"])
+    assert "Not there: gone." in page and page.count('class="matrix-context') == 1
+    page = get(signed_in, contexts="gone")
+    assert "Not there: gone." in page and page.count('class="matrix-context') == 2
+    get(signed_in, 400, contexts="a b")
 
 
 def test_fifty_versions_are_a_few_questions_to_the_database(

@@ -2,9 +2,11 @@
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
 from django.db import connection
 from django.test import Client
@@ -14,6 +16,7 @@ from django.utils import translation
 from builder.template.models import read_context
 from studio.models import PromptSet, SampleContext
 from tests.studio.clock import NOW
+from tests.studio.editing import TEXTS, make_context, make_set
 from tests.studio.markup import tight
 
 DATA = {
@@ -161,7 +164,33 @@ def test_a_long_list_comes_in_pages(signed_in: Client, django_assert_max_num_que
 def test_a_set_leads_to_its_contexts_and_so_does_its_editor(demo: object, signed_in: Client) -> None:
     for page in ("", "edit/"):
         text = signed_in.get(f"/prompts/research-team/{page}").content.decode()
-        assert 'href="/contexts/?set=research-team"' in text
+        assert 'href="/prompts/research-team/contexts/"' in text
+
+
+def test_a_set_is_tried_in_its_own_contexts_and_the_shared_ones(person: User, signed_in: Client) -> None:
+    prompt_set = make_set(person)
+    late = "{{ user_prompt }}{% if round_number > 1 %}{{ 1 // 0 }}{% endif %}"
+    prompt_set.save_version(
+        replace(TEXTS, team_user_prompt=late), base=1, message="breaks late", author=person, at=NOW
+    )
+    make_context("third", rounds=3, prompt_set=prompt_set)
+    make_context("start")
+    make_context("other", prompt_set=make_set(person, "another"))
+    page = signed_in.get("/prompts/set/contexts/").content.decode()
+    assert names(page) == ["third", "start"] and 'hx-get="?checked=on"' in page
+    checked = tight(signed_in.get("/prompts/set/contexts/?checked=on").content.decode())
+    third, start = re.findall(r"<tr>.*?</tr>", checked)[1:]
+    assert "Team can't render: rounds 2, 3" in third and "This set" in third and "renders" not in third
+    assert 'href="/prompts/set/edit/?kind=team&amp;context=third&amp;round=2"' in third
+    assert "renders" in start and "All sets" in start
+    assert signed_in.get("/prompts/nothing/contexts/").status_code == 404
+
+
+def test_a_set_without_a_version_says_nothing_of_its_contexts(db: None, signed_in: Client) -> None:
+    PromptSet.objects.create(slug="new", name="New", created_at=NOW, changed_at=NOW)
+    make_context("start")
+    page = signed_in.get("/prompts/new/contexts/?checked=on").content.decode()
+    assert "renders" not in page and "start" in page
 
 
 def test_a_download_is_read_by_the_builder_and_by_the_studio(demo: object, signed_in: Client) -> None:

@@ -14,9 +14,9 @@ from django.contrib.sessions.models import Session
 from django.core.management import CommandError, call_command
 from django.db import connection, connections
 
+from studio.access.signin import SignInLink, issue_link_token
 from studio.operations.backup import BackupError, back_up, check, restore
 from studio.operations.database import bring_up_to_date, is_empty, keep_copy
-from studio.shell.signin import SignInLink, issue_link_token
 
 # Each copies or replaces the whole database, which a test's own transaction would hide or block.
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -12,7 +12,7 @@ import pytest
 from tests.studio_process import Studio
 
 BEFORE_THE_FIRST_RELEASE = "database_before_0.1.0.sql.gz"
-DUMPS = (BEFORE_THE_FIRST_RELEASE, "database_0.1.0.sql.gz")
+DUMPS = (BEFORE_THE_FIRST_RELEASE, "database_0.1.0.sql.gz", "database_migration_0004.sql.gz")
 TABLES = ("promptversion", "labelmove", "export", "exportreceipt", "runresult", "roundresult", "historynote")
 
 

@@ -182,8 +182,8 @@ def test_data_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> N
     done = manage("studio", "--data", str(tmp_path / "file" / "data"))
     assert done.returncode == 1
     assert done.stderr == (
-        f"The data folder {tmp_path}/file/data cannot be written (Not a directory): "
-        "make it writable, or name another one with --data DIR or STUDIO_DATA.\n"
+        f"The data folder {tmp_path}/file/data cannot be written or made private (Not a directory): "
+        "make it this user's own, or name another one with --data DIR or STUDIO_DATA.\n"
     )
 
 
@@ -256,6 +256,19 @@ def test_no_browser_is_opened_when_told_so(data: Path, tmp_path: Path, desktop: 
     studio.get("/healthz")
     studio.end(signal.SIGINT)
     assert not (tmp_path / "opened").exists()
+
+
+def test_what_the_studio_writes_is_its_owners_alone(tmp_path: Path) -> None:
+    data = tmp_path / "open"
+    data.mkdir(mode=0o755)
+    studio = Studio(data, "--port", "0", "--no-demo")
+    try:
+        studio.get(studio.link.removeprefix(studio.base))
+        modes = {path.name: path.stat().st_mode & 0o777 for path in (data, *data.rglob("*"))}
+        assert "studio.sqlite3" in modes and "studio.sqlite3-wal" in modes
+        assert {name: mode for name, mode in modes.items() if mode & 0o077} == {}
+    finally:
+        studio.end(signal.SIGINT)
 
 
 @pytest.mark.slow

@@ -261,7 +261,7 @@ def test_both_beginnings_of_both_versions_and_the_difference(
     assert same_round.startswith("30 → 5 bytes (−25) ")
     assert cells(signed_in, "new=1&context=third&round=2")[0].startswith("29 bytes ")
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2").content.decode()
-    assert "<h1>" in page and "as in v1" in page
+    assert 'aria-label="Pages of Set"' in page and "as in v1" in page
 
 
 def test_of_a_comparison_only_what_changed_is_told_and_folded(

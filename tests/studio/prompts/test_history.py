@@ -222,7 +222,7 @@ def test_the_page_shows_where_the_words_are(prompt_set: PromptSet, person: User,
     text = signed_in.get("/prompts/set/?q=順位").content.decode()
     assert "<mark>順位</mark>を足す" in text
     assert "- <mark>順位</mark> &lt;表&gt; を見る" in text
-    assert 'href="/prompts/set/versions/1/#team"' in text and "line 2" in text
+    assert 'href="/prompts/set/versions/1/#team-source-2"' in text and "line 2" in text
     assert "/versions/2/" not in text
 
 

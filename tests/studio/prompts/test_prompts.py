@@ -124,7 +124,9 @@ def test_an_archived_set_leaves_the_list_but_keeps_its_page(demo: object, signed
 
 def test_a_set_shows_its_history_newest_first(demo: object, signed_in: Client) -> None:
     page = signed_in.get("/prompts/research-team/").content.decode()
-    positions = [page.index(f'/prompts/research-team/versions/{number}/">') for number in (5, 4, 3, 2, 1)]
+    positions = [
+        page.index(f'/prompts/research-team/versions/{number}/" title') for number in (5, 4, 3, 2, 1)
+    ]
     assert positions == sorted(positions)
 
 

@@ -133,9 +133,18 @@ def test_two_picked_versions_become_an_address(
     assert (answer.status_code, answer["Location"]) == (302, address)
 
 
-@pytest.mark.parametrize(
-    "query", ["", "old=1", "old=x&new=2", "old=0&new=1", "old=1&new=drafts", "old=1&new=-2"]
-)
+def test_the_last_change_is_compared_where_nothing_is_picked(
+    prompt_set: PromptSet, person: User, signed_in: Client
+) -> None:
+    assert signed_in.get("/prompts/set/compare/")["Location"] == "/prompts/set/compare/1...2"
+    Draft.objects.keep(prompt_set, person, sent("mine", base=2), at=NOW)
+    assert signed_in.get("/prompts/set/compare/")["Location"] == "/prompts/set/compare/2...draft"
+    make_set(person, "one")
+    answer = signed_in.get("/prompts/one/compare/", follow=True)
+    assert "There is nothing to compare yet" in answer.content.decode()
+
+
+@pytest.mark.parametrize("query", ["old=1", "old=x&new=2", "old=0&new=1", "old=1&new=drafts", "old=1&new=-2"])
 def test_picks_that_are_no_versions_are_refused(prompt_set: PromptSet, signed_in: Client, query: str) -> None:
     assert signed_in.get(f"/prompts/set/compare/?{query}").status_code == 400
 
@@ -146,7 +155,7 @@ def test_a_draft_with_changes_stands_above_the_history(
     assert 'value="draft"' not in signed_in.get("/prompts/set/").content.decode()
     Draft.objects.keep(prompt_set, person, sent("mine", base=2), at=NOW)
     page = signed_in.get("/prompts/set/").content.decode()
-    assert 'value="draft"' in page and "You have an unsaved draft" in page
+    assert 'value="draft"' in page and "Your draft, not saved yet" in page
 
 
 def test_nobody_sees_another_persons_draft(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -96,6 +96,17 @@ def test_of_an_older_run_it_is_not_recorded(
     assert "settings not recorded" in page and "settings of 1 run not recorded" in page
 
 
+def test_the_runs_of_the_demo_count_as_seen(
+    workspace: Workspace, prompt_set: PromptSet, settings: object
+) -> None:
+    settings.STUDIO_DATA = workspace.folder.parent  # type: ignore[attr-defined]
+    demo = workspace.folder.parent / "demo/ws"
+    workspace.folder.parent.joinpath("demo").mkdir()
+    Workspace.objects.update(path=str(workspace.folder.rename(demo)))
+    workspace.refresh_from_db()
+    assert see(workspace, play(workspace, TEXTS[0], 1), after=timedelta(days=1)).scoring is not None
+
+
 def test_what_was_seen_first_stays(workspace: Workspace, prompt_set: PromptSet) -> None:
     execution = play(workspace, TEXTS[0], 1, state="running")
     first = see(workspace, execution)

@@ -143,7 +143,8 @@ def test_a_copied_database_is_no_second_run_and_a_failed_one_no_score(
     assert (score.runs, score.rounds, score.unscored, len(score.copies)) == (5, 16, 1, 4)
     page = signed_in.get("/prompts/set/versions/1/runs/").content.decode()
     assert "without 4 copies of runs in other workspaces" in page and page.count(">not counted<") == 5
-    assert "without 1 run that failed or has no score" in signed_in.get("/prompts/set/").content.decode()
+    page = signed_in.get("/prompts/set/scores/").content.decode()
+    assert "without 1 run that failed or has no score" in page
     rows = json.loads(signed_in.get("/prompts/set/versions/1/runs/?format=json&table=runs").getvalue())
     assert sum(row["counted"] for row in rows) == 4 and len(rows) == 9
 

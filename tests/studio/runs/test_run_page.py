@@ -119,7 +119,7 @@ def test_a_poll_brings_only_what_changed(
     store_of(workspace).refresh(wait=None)
     moved = text(signed_in, again, **POLL)
     swapped = re.findall(r'<div id="([\w-]+)" hx-swap-oob="innerHTML">', moved)
-    assert swapped == ["run-head", "run-ranking", "run-scores"] and places(moved)[0] == "新チーム"
+    assert swapped == ["run-head", "run-why", "run-ranking", "run-scores"] and places(moved)[0] == "新チーム"
     assert "<html" not in moved
 
 
@@ -129,7 +129,7 @@ def test_polling_ends_with_the_run(signed_in: Client, tmp_path: Path) -> None:
     (execution,) = simulate(tmp_path, [run])
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     last = text(signed_in, f"/workspaces/mine/runs/{execution}/?have=1&have=2", **POLL)
-    assert 'id="live"' in last and "hx-get" not in last.split(">")[0] and last.count("hx-swap-oob") == 4
+    assert 'id="live"' in last and "hx-get" not in last.split(">")[0] and last.count("hx-swap-oob") == 5
 
 
 def test_teams_that_gave_up_say_why(demo: Path, signed_in: Client) -> None:

@@ -39,7 +39,7 @@ def test_runs_are_listed_by_workspace_with_state_and_score(demo: Path, signed_in
     for words in ("調査 · research", "Briefing", "Running", "Completed", "Partial failure", "took 3 min"):
         assert words in page
     assert "MixSeek stores the task when the run is over" in page
-    assert "All 13 runs" in page
+    assert "All 16 runs" in page
     # The navigation stands beside the lists.
     assert 'href="/prompts/"' in page
 
@@ -75,7 +75,7 @@ def test_search_finds_two_japanese_characters_and_says_where_nothing_matches(
     page = text(signed_in, "/runs/?q=規程")
     assert "社内規程の検索" in page and "No run here matches." in page
     one = text(signed_in, "/workspaces/research/runs/?q=規程")
-    assert 0 < rows(one) < 13 and 'value="規程"' in one
+    assert 0 < rows(one) < 16 and 'value="規程"' in one
     nowhere = text(signed_in, "/runs/?q=zzz")
     assert nowhere.count("No run matches") == 1 and "No run here matches." not in nowhere
     none = text(signed_in, "/workspaces/research/runs/?q=zzz")
@@ -91,10 +91,10 @@ def test_states_filter_the_list(demo: Path, signed_in: Client) -> None:
 
 
 def test_a_long_list_comes_in_pages(demo: Path, signed_in: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(views, "RUNS_PER_PAGE", 5)
+    monkeypatch.setattr(views, "RUNS_PER_PAGE", 6)
     first, last = (text(signed_in, f"/workspaces/research/runs/?page={page}") for page in (1, 99))
-    assert rows(first) == 5 and "1–5 of 13" in first and "13 runs." in first
-    assert rows(last) == 3 and "11–13 of 13" in last and 'rel="prev"' in last and 'rel="next"' not in last
+    assert rows(first) == 6 and "1–6 of 16" in first and "16 runs." in first
+    assert rows(last) == 4 and "13–16 of 16" in last and 'rel="prev"' in last and 'rel="next"' not in last
 
 
 def test_the_list_can_be_taken_away_as_a_file(demo: Path, signed_in: Client) -> None:
@@ -107,7 +107,7 @@ def test_the_list_can_be_taken_away_as_a_file(demo: Path, signed_in: Client) -> 
     assert 'filename="research-runs.csv"' in answer.headers["Content-Disposition"]
     everything = signed_in.get("/workspaces/research/runs/?format=json&table=runs")
     found = json.loads(b"".join(everything.streaming_content))  # type: ignore[attr-defined]
-    assert len(found) == 13 and {each["state"] for each in found} == {
+    assert len(found) == 16 and {each["state"] for each in found} == {
         "completed",
         "partial_failure",
         "running",
@@ -124,7 +124,7 @@ def test_a_list_with_a_run_going_on_asks_again_by_itself(demo: Path, signed_in: 
     assert same.headers["HX-Reswap"] == "none" and rows(same.content.decode()) == 0
     assert 'hx-swap-oob="true"' in same.content.decode() and "true as of" in same.content.decode()
     other = signed_in.get("/workspaces/research/runs/?have=x", headers=HTMX | {"HX-Target": "runs"})
-    assert rows(other.content.decode()) == 13 and "have=x" not in other.content.decode()
+    assert rows(other.content.decode()) == 16 and "have=x" not in other.content.decode()
 
 
 def test_a_run_that_has_no_row_yet_is_announced(signed_in: Client, tmp_path: Path) -> None:
@@ -209,7 +209,7 @@ def test_a_database_that_vanishes_leaves_the_page_standing(
     copy = tmp_path / "w"
     shutil.copytree(Workspace.objects.get(slug="briefing").path, copy)
     Workspace.objects.create(slug="mine", name="Mine", path=str(copy), created_at=NOW)
-    assert rows(text(signed_in, "/workspaces/mine/runs/")) == 10
+    assert rows(text(signed_in, "/workspaces/mine/runs/")) == 14
     (copy / "mixseek.db").unlink()
     assert "Nothing has run here yet" in text(signed_in, "/workspaces/mine/runs/")
 

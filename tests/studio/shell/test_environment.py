@@ -21,7 +21,7 @@ def test_empty_environment_is_a_local_studio() -> None:
     assert environment.origins == ()
     assert not environment.https
     assert not environment.debug
-    assert environment.workspace_roots == (environment.data / "demo",)
+    assert environment.workspace_roots == ()
     assert environment.largest_database == 4 * 1024**3
 
 
@@ -141,6 +141,35 @@ def test_secret_key_is_made_once_and_readable_by_its_owner_alone(tmp_path: Path)
     assert (data / "secret_key").stat().st_mode & 0o777 == 0o600
     assert data.stat().st_mode & 0o777 == 0o700
     assert [path.name for path in data.iterdir()] == ["secret_key"]
+
+
+def test_data_folder_is_closed_to_others(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir(mode=0o755)
+    kept_secret(data)
+    data.chmod(0o755)
+    (data / "studio.sqlite3").touch()
+    (data / "studio.sqlite3").chmod(0o644)
+    make_data_folder(data)
+    assert [path.stat().st_mode & 0o777 for path in (data, data / "studio.sqlite3")] == [0o700, 0o600]
+
+
+def test_folder_of_other_things_is_not_closed_but_refused(tmp_path: Path) -> None:
+    tmp_path.chmod(0o755)
+    (tmp_path / "notes.txt").touch()
+    with pytest.raises(ImproperlyConfigured, match="holds other files: name a folder of the studio's own"):
+        make_data_folder(tmp_path)
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_proxies_are_those_of_this_machine_unless_named() -> None:
+    assert read().proxies == ()
+    local = read(STUDIO_ORIGINS="https://studio.example.org").proxies
+    assert [str(network) for network in local] == ["127.0.0.0/8", "::1/128"]
+    named = read(STUDIO_PROXIES="10.0.0.5, 192.168.1.0/24").proxies
+    assert [str(network) for network in named] == ["10.0.0.5/32", "192.168.1.0/24"]
+    with pytest.raises(ImproperlyConfigured, match=r"STUDIO_PROXIES: .*write addresses or networks"):
+        read(STUDIO_PROXIES="proxy.example.org")
 
 
 def test_truncated_secret_key_is_not_used(tmp_path: Path) -> None:

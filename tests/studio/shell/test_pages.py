@@ -7,10 +7,6 @@ from studio.shell.layout import sections, shortcuts
 from tests.studio.markup import tight
 
 
-def test_the_start_page_leads_to_the_prompts(signed_in: Client) -> None:
-    assert signed_in.get("/")["Location"] == "/prompts/"
-
-
 def test_the_page_of_shortcuts_lists_every_key(signed_in: Client) -> None:
     page = signed_in.get("/shortcuts/").content.decode()
     for _, keys in shortcuts():

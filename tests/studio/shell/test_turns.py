@@ -86,7 +86,9 @@ HEAVY = (
     "/prompts/set/matrix/?format=csv",
     "/workspaces/any/runs/one/replay/",
     "/workspaces/any/runs/one...two/",
+    "/workspaces/any/runs/compare/",
     "/prompts/set/export/",
+    "/exports/1/undo/",
 )
 
 

@@ -22,6 +22,7 @@ from tests.studio.clock import NOW
 from tests.studio.markup import tight
 from tests.studio.system.system_sets import make_system_set, text
 from tests.studio.workspaces.exports.confirming import make_set, make_workspace, prompt_file
+from tests.studio.workspaces.sent_settings import sent_settings
 
 OLD, NEW = text(), text("You are bold.")
 
@@ -181,11 +182,11 @@ def test_settings_offer_each_file_the_labels_of_its_own_sets(
     Label.objects.move("production", research.versions.get(), by=person, at=NOW)
     prompts, system = research.labels.get(), workspace.system_label
     assert system is not None
-    sent = {"name": "Lab", "dialect": "mixseek", "label": prompts.pk, "system_label": system.pk}
+    sent = sent_settings(signed_in, "lab", label=prompts.pk, system_label=system.pk)
     assert signed_in.post("/workspaces/lab/settings/", sent).status_code == 302
     workspace.refresh_from_db()
     assert (workspace.label, workspace.system_label) == (prompts, system)
-    swapped = sent | {"label": system.pk, "system_label": prompts.pk}
+    swapped = sent_settings(signed_in, "lab", label=system.pk, system_label=prompts.pk)
     assert signed_in.post("/workspaces/lab/settings/", swapped).status_code == 422
 
 

@@ -144,7 +144,7 @@ def test_a_folder_that_is_not_allowed_is_out_of_step(good: Workspace, settings: 
     settings.STUDIO_WORKSPACE_ROOTS = (Path("/nowhere"),)  # type: ignore[attr-defined]
     code, said = drift()
     assert code == 1
-    assert "✗ good: Not checked. The studio has not read the file." in said
+    assert "✗ good: Not allowed. " in said
     assert "error: " in said
 
 

@@ -22,6 +22,7 @@ from studio.results.attribution import attribute_workspace
 from studio.workspaces.state import prompt_states_of
 from tests.builder.orchestrators.configured_workspace import configured_workspace
 from tests.studio.clock import NOW
+from tests.studio.workspaces.sent_settings import sent_settings
 
 FAST = "configs/prompts/fast.toml"
 TEXTS = [Templates(f"{name} {{{{ user_prompt }}}}\n", "{{ submission }}\n", "j\n") for name in ("One", "Two")]
@@ -157,23 +158,22 @@ def test_settings_hold_a_label_per_file_and_what_runs_are_started_with(
     _, fast = prompt_states_of([workspace])
     assert f"{FAST} follows" in signed_in.get(address).text
     production = prompt_set.labels.get(name="production")
-    sent = {
-        "name": "WS",
-        "dialect": workspace.dialect,
+    wanted = {
         "label": production.pk,
         fast.file.mark: production.pk,
         "working_directory": "/srv/runs/",
         "run_variables": "mixseek_prompt_builder_config=configs/prompts/other.toml\n",
     }
+    sent = sent_settings(signed_in, "ws", **wanted)
     assert signed_in.post(address, sent).status_code == 302
     workspace.refresh_from_db()
     assert workspace.working_directory == "/srv/runs"
     assert workspace.run_variables == {"MIXSEEK_PROMPT_BUILDER_CONFIG": "configs/prompts/other.toml"}
     assert [(row.file, row.label) for row in workspace.followed_files.all()] == [(FAST, production)]
     for wrong in ({"run_variables": "OPENAI_API_KEY=sk-1"}, {"working_directory": "runs"}):
-        answer = signed_in.post(address, {**sent, **wrong})
-        assert answer.status_code == 422
-    assert signed_in.post(address, {**sent, fast.file.mark: ""}).status_code == 302
+        assert signed_in.post(address, sent_settings(signed_in, "ws", **wrong)).status_code == 422
+    off = sent_settings(signed_in, "ws", **{fast.file.mark: ""})
+    assert signed_in.post(address, off).status_code == 302
     assert not workspace.followed_files.exists()
 
 

@@ -15,6 +15,7 @@ from studio.workspaces.registering import register
 from studio.workspaces.release import format_of_version
 from tests.studio.clock import NOW
 from tests.studio.markup import words_of
+from tests.studio.workspaces.sent_settings import sent_settings
 
 TEAM = {"team": "{{ user_prompt }}\n{{ submission_history }}\n{{ current_datetime }}\n"}
 BEGUN = datetime(2026, 9, 1, 9, tzinfo=UTC)
@@ -95,7 +96,8 @@ def test_prompts_count_more_and_the_newest_run_most(signed_in: Client, folder: P
 def test_a_person_fixes_it_and_what_was_found_is_proposed(signed_in: Client, folder: Path) -> None:
     install(folder, "0.1.0a19")
     a_workspace(folder)
-    signed_in.post("/workspaces/w/settings/", {"name": "W", "dialect": "mixseek-0.1.0a15", "label": ""})
+    sent = sent_settings(signed_in, "w", dialect="mixseek-0.1.0a15")
+    assert signed_in.post("/workspaces/w/settings/", sent).status_code == 302
     assert Workspace.objects.get().spoken is MIXSEEK_A15
     page = words_of(signed_in, "/workspaces/w/")
     assert "mixseek-0.1.0a15 as somebody fixed it in the settings" in page

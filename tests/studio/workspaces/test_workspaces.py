@@ -18,6 +18,7 @@ from tests.builder.leaderboard.hostile_databases import make_hostile
 from tests.studio.clock import NOW
 from tests.studio.workspaces.exports.confirming import make_set, templates
 from tests.studio.workspaces.prompt_files import note_export, write
+from tests.studio.workspaces.sent_settings import sent_settings
 
 
 def register(path: Path, **more: Any) -> Workspace:
@@ -324,9 +325,9 @@ def test_a_folder_out_of_the_roots_is_neither_read_nor_shown(
 ) -> None:
     settings.STUDIO_WORKSPACE_ROOTS = (demo / "elsewhere",)
     page = text_of(signed_in, "/workspaces/research/")
-    assert "Not checked" in page and "STUDIO_WORKSPACE_ROOTS=" in page
+    assert "is not below a folder that the studio may use" in page and "STUDIO_WORKSPACE_ROOTS=" in page
     assert "Completed" not in page
-    assert "Not checked" in text_of(signed_in, "/workspaces/")
+    assert "Not allowed" in text_of(signed_in, "/workspaces/")
 
 
 # --- settings ----------------------------------------------------------------------------
@@ -337,12 +338,13 @@ def test_settings_are_changed(signed_in: Client, research: PromptSet, tmp_path: 
     assert 'value="Mine"' in text_of(signed_in, "/workspaces/mine/settings/")
     label = research.labels.get()
     answer = signed_in.post(
-        "/workspaces/mine/settings/", {"name": "Ours", "dialect": "english", "label": label.pk}
+        "/workspaces/mine/settings/",
+        sent_settings(signed_in, "mine", name="Ours", dialect="english", label=label.pk),
     )
     assert answer["Location"] == "/workspaces/mine/"
     workspace.refresh_from_db()
     assert (workspace.name, workspace.dialect, workspace.label) == ("Ours", "english", label)
-    signed_in.post("/workspaces/mine/settings/", {"name": "Ours", "dialect": "english", "label": ""})
+    signed_in.post("/workspaces/mine/settings/", sent_settings(signed_in, "mine", label=""))
     workspace.refresh_from_db()
     assert workspace.label is None
 
@@ -359,6 +361,7 @@ def test_settings_are_changed(signed_in: Client, research: PromptSet, tmp_path: 
 )
 def test_settings_that_do_not_do_are_refused(signed_in: Client, tmp_path: Path, sent: dict[str, str]) -> None:
     register(tmp_path)
+    sent = sent_settings(signed_in, "mine", **sent)
     assert signed_in.post("/workspaces/mine/settings/", sent).status_code == 422
     assert Workspace.objects.get().name == "Mine"
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from builder.files.reading import PROMPT_FILE
 from builder.simulation import TASKS, Run, prompt_file_of, simulate
-from studio.operations.demo.agent import write_agent
-from studio.operations.demo.story import BRIEFING, RESEARCH, LabelStep, Story
+from studio.home.demo.agent import write_agent
+from studio.home.demo.story import BRIEFING, RESEARCH, LabelStep, Story
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,11 @@ class DemoWorkspace:
     """Whether an agent with a system prompt of its own works there."""
 
     @property
+    def runs(self) -> int:
+        """How many the demo has of it."""
+        return sum(len(played.days_ago) for played in self.played) + self.running
+
+    @property
     def steps(self) -> tuple[LabelStep, ...]:
         """The moves of the label that were exported here: none before its first run, or after its last."""
         since, last = max(self.played[0].days_ago) + 1, self.played[-1].number
@@ -62,8 +67,10 @@ class DemoWorkspace:
 
 FOLLOWED = "production"
 
-_RUNNING = "running"
+RUNNING_NOTE = "running"
 """A file beside the demo's workspaces: where the reports of the run lie that is kept going."""
+_SPREAD = 3.0
+"""Of scores: little enough that a few runs tell a version that helps from one that does not."""
 _RUNS_FOR, _PAUSE = timedelta(days=1), timedelta(minutes=1)
 
 WORKSPACES = (
@@ -73,9 +80,10 @@ WORKSPACES = (
         story=RESEARCH,
         zone="Asia/Tokyo",
         played=(
-            Played(1, (23, 21.5, 19, 15), shift=-2.0),
+            Played(1, (23, 21.5, 20.4), shift=-2.0),
+            Played(2, (18.5, 17, 15.6, 14.2), shift=0.0),
             Played(3, (11.5, 10, 8.2, 5), shift=2.5),
-            Played(4, (3.8, 3.1, 2.2, 0.9), shift=5.0),
+            Played(4, (3.8, 3.1, 2.2, 0.9), shift=9.0),
         ),
         tasks=TASKS["ja"],
         running=True,
@@ -87,8 +95,9 @@ WORKSPACES = (
         story=BRIEFING,
         zone="UTC",
         played=(
-            Played(3, (7.6, 7.1, 6.4, 6.0, 5.5), shift=0.0),
-            Played(4, (3.5, 3.1, 2.6, 2.0, 1.5), shift=7.0),
+            Played(2, (13.5, 12.4, 11.2, 9.8), shift=0.0),
+            Played(3, (7.6, 7.1, 6.4, 6.0, 5.5), shift=-1.5),
+            Played(4, (3.5, 3.1, 2.6, 2.0, 1.5), shift=5.0),
         ),
         tasks=TASKS["en"],
         running=False,
@@ -98,13 +107,27 @@ WORKSPACES = (
         name="調査 · lab",
         story=RESEARCH,
         zone="Asia/Tokyo",
-        played=(Played(4, (3.6, 1.4), shift=4.0),),
+        played=(Played(4, (3.6, 1.4), shift=9.0),),
         tasks=TASKS["ja"][:2],
         running=False,
         edit=HandEdit(
             "冒頭に三行の要約を置いてください",
             "冒頭に五行の要約を置き、各行に出典を付けてください",
             days_ago=0.3,
+        ),
+    ),
+    DemoWorkspace(
+        slug="briefing-lab",
+        name="Briefing · lab",
+        story=BRIEFING,
+        zone="UTC",
+        played=(Played(5, (0.55, 0.5, 0.45), shift=2.0),),
+        tasks=TASKS["en"],
+        running=False,
+        edit=HandEdit(
+            "one page, conclusion first, no repetition.",
+            "half a page, conclusion first, a source beside each figure.",
+            days_ago=0.1,
         ),
     ),
 )
@@ -123,7 +146,7 @@ def make_workspace(demo: DemoWorkspace, folder: Path, now: datetime) -> None:
     if demo.agent:
         write_agent(aside)
     if demo.running:
-        (folder.parent / _RUNNING).write_text(f"{demo.slug}/logs/{last}", "utf-8")
+        (folder.parent / RUNNING_NOTE).write_text(f"{demo.slug}/logs/{last}", "utf-8")
     else:
         # A list of what was written last begins with the workspace in which something runs.
         finished = (now - timedelta(days=min(demo.played[-1].days_ago))).timestamp()
@@ -136,7 +159,7 @@ def keep_running(folder: Path, now: datetime) -> None:
 
     Nobody plays on in the demo, and a run of which nothing is heard for 15 minutes counts as stopped.
     """
-    note = folder / _RUNNING
+    note = folder / RUNNING_NOTE
     with suppress(OSError, ValueError, KeyError):
         if now.timestamp() - note.stat().st_mtime > _RUNS_FOR.total_seconds():
             note.unlink()
@@ -162,6 +185,15 @@ def exported_files(demo: DemoWorkspace, folder: Path) -> list[bytes]:
     return _files(demo, date.fromisoformat(day[0]) if day else date.min)
 
 
+def demo_file(demo: DemoWorkspace, folder: Path) -> bytes:
+    """The prompt file as the demo made it."""
+    return _edited(demo, exported_files(demo, folder)[-1])
+
+
+def _edited(demo: DemoWorkspace, data: bytes) -> bytes:
+    return data.replace(demo.edit.old.encode(), demo.edit.new.encode()) if demo.edit else data
+
+
 def _files(demo: DemoWorkspace, day: date) -> list[bytes]:
     return [
         prompt_file_of(demo.story.chapters[step.number - 1].templates.by_kind, day) for step in demo.steps
@@ -172,9 +204,8 @@ def _write_prompt_file(demo: DemoWorkspace, path: Path, now: datetime) -> None:
     first, last = demo.steps[0], demo.steps[-1]
     data, days_ago = _files(demo, (now - timedelta(days=first.days_ago)).date())[-1], last.days_ago
     if demo.edit:
-        data = data.replace(demo.edit.old.encode(), demo.edit.new.encode())
         days_ago = demo.edit.days_ago
-    path.write_bytes(data)
+    path.write_bytes(_edited(demo, data))
     changed = (now - timedelta(days=days_ago)).timestamp()
     os.utime(path, (changed, changed))
 
@@ -187,6 +218,7 @@ def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:
             templates=demo.story.chapters[played.number - 1].templates.by_kind,
             zone=demo.zone,
             shift=played.shift,
+            spread=_SPREAD,
             # The story is the same on every day: a version that helps in it is seen to help.
             dice=f"{demo.slug}/{played.number}/{number}",
             # One run with a team that broke off: real lists have them.
@@ -205,6 +237,7 @@ def _runs(demo: DemoWorkspace, now: datetime) -> list[Run]:
                 zone=demo.zone,
                 rounds=5,
                 shift=last.shift,
+                spread=_SPREAD,
                 dice=f"{demo.slug}/running",
                 state="running",
             )

@@ -10,15 +10,15 @@ from django.utils import timezone
 
 from builder.files.reading import PROMPT_FILE, sha256
 from studio.contexts.samples import add_samples
-from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Tag, Workspace
-from studio.operations.demo.story import STORIES, Story
-from studio.operations.demo.workspaces import (
+from studio.home.demo.story import STORIES, Story
+from studio.home.demo.workspaces import (
     FOLLOWED,
     WORKSPACES,
     DemoWorkspace,
     exported_files,
     make_workspace,
 )
+from studio.models import Export, ExportReceipt, Label, PromptSet, PromptVersion, Tag, Workspace
 from studio.workspaces.exports.models import Outcome
 
 

@@ -1,4 +1,4 @@
-"""Sign-in: one-time links for whoever started the server, and the limit on guessed passwords."""
+"""Sign-in: one-time links for whoever started the server, and growing pauses between guessed passwords."""
 
 import hashlib
 import secrets
@@ -8,16 +8,20 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models, transaction
-from django.db.models import Q
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
 LINK_LIFETIME = timedelta(hours=12)
-FAILURES_PER_NAME = 5
-# People behind one proxy share an address, so one of them must not lock out all the others.
-FAILURES_PER_ADDRESS = 20
-FAILURE_WINDOW = timedelta(minutes=15)
+# Wrong passwords without a pause; from then on each one doubles it. Counted by name and address together:
+# whoever guesses at a name from elsewhere must not lock its owner out. People behind one proxy share an
+# address, so it has more before all of its names have to wait.
+FREE_FAILURES = 5
+FREE_FAILURES_OF_ADDRESS = 20
+LONGEST_PAUSE = timedelta(minutes=15)
+FAILURE_WINDOW = timedelta(hours=12)
 OPERATOR = "operator"
+_BY_LINK = "signed-in-by-link"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
 
@@ -49,6 +53,17 @@ def signin_link() -> str:
     return address + reverse("signin-link", args=[issue_link_token()])
 
 
+def note_link(request: HttpRequest) -> None:
+    """The session was opened by a link; kept on the server, and gone with the session."""
+    request.session[_BY_LINK] = True
+
+
+def runs_the_studio(request: HttpRequest) -> bool:
+    """Whether it is somebody who can print links where the studio is installed, or a superuser."""
+    by_link = request.session.get(_BY_LINK) is True
+    return by_link or bool(request.user.is_active and getattr(request.user, "is_superuser", False))
+
+
 class SignInLinkManager(models.Manager["SignInLink"]):
     """Links are redeemed through here."""
 
@@ -78,27 +93,48 @@ class SignInLink(models.Model):
         return f"link until {self.expires_at:%Y-%m-%d %H:%M}"
 
 
+class TooManyAttempts(Exception):
+    """A password is not looked at yet."""
+
+    def __init__(self, wait: timedelta) -> None:
+        super().__init__(f"wait {wait}")
+        self.wait = wait
+
+
 class SignInAttemptManager(models.Manager["SignInAttempt"]):
     """Counts attempts to sign in by password."""
 
-    def begin(self, username: str, address: str, now: datetime) -> "SignInAttempt | None":
-        """Note an attempt before the password is looked at; None where there were too many.
+    def begin(self, username: str, address: str, now: datetime) -> "SignInAttempt":
+        """Note an attempt before the password is looked at; raises TooManyAttempts within a pause.
 
         Noting it first means that guesses sent all at once are counted like guesses in a row.
         """
         who = _digest(username.casefold())
         with transaction.atomic():
             self.filter(at__lt=now - FAILURE_WINDOW).delete()
-            if (
-                self.filter(who=who).count() >= FAILURES_PER_NAME
-                or self.filter(address=address).count() >= FAILURES_PER_ADDRESS
-            ):
-                return None
+            here = self.filter(address=address)
+            wait = max(
+                _pause(here.filter(who=who), FREE_FAILURES, now),
+                _pause(here, FREE_FAILURES_OF_ADDRESS, now),
+            )
+            if wait > timedelta():
+                raise TooManyAttempts(wait)
             return self.create(who=who, address=address, at=now)
 
     def forgive(self, attempt: "SignInAttempt") -> None:
-        """The password was right: the name's earlier failures no longer count."""
-        self.filter(Q(pk=attempt.pk) | Q(who=attempt.who)).delete()
+        """The password was right: the name's earlier failures here no longer count."""
+        self.filter(who=attempt.who, address=attempt.address).delete()
+
+
+def _pause(failures: "models.QuerySet[SignInAttempt]", free: int, now: datetime) -> timedelta:
+    """What is left of the pause after the last failure: none for the free ones, then 1, 2, 4… seconds."""
+    counted = failures.aggregate(number=models.Count("pk"), last=models.Max("at"))
+    if counted["number"] < free:
+        return timedelta()
+    doubled = min(counted["number"] - free, 20)  # far beyond the longest pause
+    pause = min(timedelta(seconds=2**doubled), LONGEST_PAUSE)
+    ends: datetime = counted["last"] + pause
+    return ends - now
 
 
 class SignInAttempt(models.Model):

@@ -1,7 +1,9 @@
-"""The demo's prompt sets: five versions each, every one a change that a prompt engineer would make."""
+"""The demo's prompt sets, one in Japanese and one in English: five versions each, every one a change that a
+prompt engineer would make. Both tell the same: what helped, what did not, and what cannot be compared."""
 
 from dataclasses import dataclass, replace
 
+from builder.messages import Language
 from builder.template.defaults import DEFAULT_TEMPLATES
 from studio.prompts.texts import Templates
 
@@ -33,8 +35,15 @@ class Story:
     slug: str
     name: str
     tags: tuple[str, ...]
+    language: Language
     chapters: tuple[Chapter, ...]
     label_steps: tuple[LabelStep, ...]
+    helped: int
+    """The version that scored significantly more than the one before."""
+    did_not_help: int
+    """The one whose scores show no significant difference."""
+    not_comparable: int
+    """The one that changed the evaluator, so that its scores mean something else."""
 
 
 _JA_1 = Templates(DEFAULT_TEMPLATES["team"], DEFAULT_TEMPLATES["evaluator"], DEFAULT_TEMPLATES["judgment"])
@@ -74,6 +83,28 @@ _JA_2 = replace(
 上記のフィードバックを基に、弱点を改善してください。情報が古い箇所は、現在日時を基準に更新してください。
 {% endif %}""",
     evaluator_user_prompt=_JA_EVALUATOR,
+    judgment_user_prompt="""---
+現在日時: {{ current_datetime }}
+---
+
+# 継続判定タスク
+調査を次のラウンドへ続けるか、ここで終えるかを判定してください。
+
+## ユーザタスク
+{{ user_prompt }}
+
+## 提出履歴
+{{ submission_history }}
+
+## 現在の順位
+{{ ranking_table }}
+
+{{ team_position_message }}
+
+## 判定基準
+- **継続**: 重要な論点が欠けている、または直近のラウンドで得点が3点以上伸びている
+- **終了**: 十分な回答があり、直近のラウンドで得点が伸びていない
+""",
 )
 
 _JA_3_TEAM = """---
@@ -117,32 +148,7 @@ _JA_RANKING = """
 {%- endif %}
 """
 
-_JA_4 = replace(
-    _JA_3,
-    team_user_prompt=_JA_3_TEAM.removesuffix("\n") + _JA_RANKING,
-    judgment_user_prompt="""---
-現在日時: {{ current_datetime }}
----
-
-# 継続判定タスク
-調査を次のラウンドへ続けるか、ここで終えるかを判定してください。
-
-## ユーザタスク
-{{ user_prompt }}
-
-## 提出履歴
-{{ submission_history }}
-
-## 現在の順位
-{{ ranking_table }}
-
-{{ team_position_message }}
-
-## 判定基準
-- **継続**: 重要な論点が欠けている、または直近のラウンドで得点が3点以上伸びている
-- **終了**: 十分な回答があり、直近のラウンドで得点が伸びていない
-""",
-)
+_JA_4 = replace(_JA_3, team_user_prompt=_JA_3_TEAM.removesuffix("\n") + _JA_RANKING)
 
 _JA_5 = replace(_JA_4, team_user_prompt=_JA_4.team_user_prompt.replace("提出履暦", "提出履歴"))
 
@@ -150,21 +156,26 @@ RESEARCH = Story(
     slug="research-team",
     name="調査チーム",
     tags=("調査", "日本語"),
+    language="ja",
     chapters=(
         Chapter("MixSeekの初期テンプレートから始める", "hana", 24, _JA_1),
-        Chapter("現在日時を冒頭へ移し、評価者にも出典の日付を見てもらう", "hana", 20, _JA_2),
+        Chapter("評価者に出典の日付も見てもらい、判定基準を書く。現在日時は冒頭へ", "hana", 20, _JA_2),
         Chapter("ラウンドごとの指示: 1は広く、2は深く、3からは統合", "ken", 14, _JA_3),
-        Chapter("順位表を見せ、差の大きい観点に集中させる。判定にも順位を渡す", "hana", 6, _JA_4),
+        Chapter("順位表を見せ、差の大きい観点に集中させる", "hana", 6, _JA_4),
         Chapter("誤字を修正（履暦→履歴）。ラウンド3以降だけが変わる", "ken", 1.2, _JA_5),
     ),
     label_steps=(
         LabelStep("production", 1, "hana", 24),
         LabelStep("staging", 2, "hana", 20),
+        LabelStep("production", 2, "hana", 19),
         LabelStep("production", 3, "ken", 12),
         LabelStep("staging", 4, "hana", 6),
         LabelStep("production", 4, "hana", 4),
         LabelStep("staging", 5, "ken", 1.1),
     ),
+    helped=4,
+    did_not_help=3,
+    not_comparable=2,
 )
 
 _EN_1 = Templates(
@@ -247,6 +258,7 @@ BRIEFING = Story(
     slug="briefing-writers",
     name="Briefing writers",
     tags=("briefing", "english"),
+    language="en",
     chapters=(
         Chapter("Start small: the task, and what the team wrote before", "alex", 17, _EN_1),
         Chapter("Tell the team what day it is; drafts quoted last year as current", "alex", 15, _EN_2),
@@ -255,11 +267,15 @@ BRIEFING = Story(
         Chapter("Evaluator: name the criteria and punish unverified claims", "hana", 3, _EN_5),
     ),
     label_steps=(
+        LabelStep("production", 2, "alex", 14),
         LabelStep("production", 3, "alex", 8),
         LabelStep("production", 4, "alex", 4),
         LabelStep("staging", 5, "hana", 3),
-        LabelStep("production", 5, "alex", 0.4),
+        LabelStep("production", 5, "alex", 0.6),
     ),
+    helped=4,
+    did_not_help=3,
+    not_comparable=5,
 )
 
 STORIES = (RESEARCH, BRIEFING)

@@ -21,9 +21,9 @@ from builder.template.formatters import variables
 from builder.template.models import EvaluatorPromptContext
 from builder.template.render import render
 from studio.contexts.samples import SAMPLES
+from studio.home.demo import load_demo
+from studio.home.demo.workspaces import WORKSPACES
 from studio.models import Export, Label, LabelMove, PromptSet, PromptVersion, SampleContext, Workspace
-from studio.operations.demo import load_demo
-from studio.operations.demo.workspaces import WORKSPACES
 from studio.operations.watching import Watch
 from studio.prompts.texts import Templates
 from studio.runs.reading import by_latest_write
@@ -76,12 +76,13 @@ def test_the_samples_are_stored_and_valid(demo: Path) -> None:
         context.full_clean()
 
 
-def test_one_workspace_is_in_sync_one_behind_and_one_edited_by_hand(demo: Path) -> None:
+def test_one_workspace_is_in_sync_one_behind_and_one_of_each_story_edited_by_hand(demo: Path) -> None:
     states = states_of(Workspace.objects.select_related("label__prompt_set", "label__version"))
     assert {state.workspace.slug: state.kind for state in states} == {
         "research": "in_sync",
         "briefing": "behind",
         "research-lab": "edited",
+        "briefing-lab": "edited",
     }
     for state in states:
         assert state.workspace.database_file.present
@@ -104,7 +105,7 @@ def test_every_workspace_has_receipts_of_what_was_shipped_to_it(demo: Path) -> N
             written = tomllib.loads(bytes(export.after or b"").decode())["prompt_builder"]
             assert Templates(**written) == export.version.templates
         on_disk = sha256((workspace.folder / "configs" / "prompt_builder.toml").read_bytes())
-        assert (on_disk == exports[-1].hash_after) == (workspace.slug != "research-lab")
+        assert (on_disk == exports[-1].hash_after) == (not workspace.slug.endswith("-lab"))
 
 
 def test_nobody_can_sign_in_as_a_character_of_the_story(demo: Path) -> None:

@@ -1,0 +1,1 @@
+"""People: how they sign in, their sessions, and their own account."""

@@ -1,0 +1,14 @@
+"""Addresses of accounts."""
+
+from django.urls import path
+
+from studio.access import views
+
+urlpatterns = [
+    path("signin/", views.signin, name="signin"),
+    path("signin/<str:token>/", views.signin_link, name="signin-link"),
+    path("signout/", views.signout, name="signout"),
+    path("account/", views.account, name="account"),
+    path("account/password/", views.account_password, name="account-password"),
+    path("account/sessions/end/", views.account_sessions_end, name="account-sessions-end"),
+]

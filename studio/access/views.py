@@ -1,0 +1,108 @@
+"""Views of accounts: signing in and out, one's own password and sessions."""
+
+from django.contrib import messages
+from django.contrib.auth import login, logout, update_session_auth_hash
+from django.contrib.auth.decorators import login_not_required
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
+
+from studio.access.forms import SignInForm, password_form
+from studio.access.page import account_page
+from studio.access.sessions import StudioSession, end_sessions
+from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts, note_link
+from studio.shell.refusal import RequestRefused
+from studio.shell.requests import person_of, way_back
+
+
+@sensitive_post_parameters("password")
+@never_cache
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def signin(request: HttpRequest) -> HttpResponse:
+    """Name and password; after five wrong ones, growing pauses."""
+    target = way_back(request)
+    if request.user.is_authenticated:
+        return HttpResponseRedirect(target)
+    if request.method != "POST":
+        return render(request, "access/signin.html", {"form": SignInForm(request), "next": target})
+    try:
+        attempt = SignInAttempt.objects.begin(
+            request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
+        )
+    except TooManyAttempts as refused:
+        return _pause_page(request, refused, target)
+    form = SignInForm(request, request.POST)
+    if not form.is_valid():
+        return render(request, "access/signin.html", {"form": form, "next": target}, status=401)
+    SignInAttempt.objects.forgive(attempt)
+    login(request, form.get_user())
+    return HttpResponseRedirect(target)
+
+
+def _pause_page(request: HttpRequest, refused: TooManyAttempts, target: str) -> HttpResponse:
+    seconds = int(refused.wait.total_seconds()) + 1
+    context = {"form": SignInForm(request), "next": target, "seconds": seconds}
+    answer = render(request, "access/signin.html", context, status=429)
+    answer["Retry-After"] = str(seconds)
+    return answer
+
+
+@never_cache
+@login_not_required
+@require_GET
+def signin_link(request: HttpRequest, token: str) -> HttpResponse:
+    """Follow a one-time link. GET alone: a HEAD from a link checker must not spend it."""
+    if request.user.is_authenticated:
+        return redirect("home")
+    user = SignInLink.objects.redeem(token, timezone.now())
+    if user is None:
+        raise RequestRefused(410, _("This sign-in link was used already, or it is too old."))
+    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    note_link(request)
+    return redirect("home")
+
+
+@require_POST
+def signout(request: HttpRequest) -> HttpResponse:
+    """Forget the session."""
+    logout(request)
+    return redirect("signin")
+
+
+@require_safe
+def account(request: HttpRequest) -> HttpResponse:
+    """One's own password and sessions."""
+    return render(request, "access/account.html", {"page": account_page(request)})
+
+
+@sensitive_post_parameters()
+@require_POST
+def account_password(request: HttpRequest) -> HttpResponse:
+    """Change the password; every other session ends."""
+    form = password_form(person_of(request), request.POST)
+    if not form.is_valid():
+        return render(request, "access/account.html", {"page": account_page(request, form)}, status=422)
+    person = form.save()
+    end_sessions(person, but=request.session.session_key)
+    update_session_auth_hash(request, person)
+    messages.success(request, _("Password changed. All other sessions were signed out."))
+    return redirect("account")
+
+
+@require_POST
+def account_sessions_end(request: HttpRequest) -> HttpResponse:
+    """End one of one's own sessions, or all but this one."""
+    person = person_of(request)
+    if "session" in request.POST:
+        ended, _by_table = StudioSession.objects.filter(person=person, pk=request.POST["session"]).delete()
+    else:
+        ended = end_sessions(person, but=request.session.session_key)
+    text = ngettext("%(count)d session signed out.", "%(count)d sessions signed out.", ended)
+    messages.success(request, text % {"count": ended})
+    return redirect("account")

@@ -1,0 +1,1 @@
+"""The home page: what needs attention, what runs, what changed; and the demo of a first start."""

@@ -1,0 +1,95 @@
+"""Allowing a folder and taking it back. Used by the register page and the commands `allow` and `studio`."""
+
+import os
+import pwd
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+from django.utils.translation import gettext as _
+
+from studio.workspaces.allowed_folders import (
+    FILE_NAME,
+    AllowedFolder,
+    AllowedFoldersUnreadable,
+    add,
+    allowed_folders,
+    protected_by,
+    remove,
+)
+from studio.workspaces.roots import FolderMissing, FolderRefused, absolute, are_fixed
+
+
+def require_not_fixed() -> None:
+    """`STUDIO_WORKSPACE_ROOTS` wins: where it is set, nothing is allowed or taken back here."""
+    if are_fixed():
+        raise FolderRefused(
+            _("`STUDIO_WORKSPACE_ROOTS` says which folders the studio may use."),
+            _("Change that variable and start the studio again, or start it without the variable."),
+        )
+
+
+def allow(path_text: str, *, by: str, at: datetime) -> Path:
+    """Let workspaces below this folder be read and written, from now on and in every process.
+
+    What is remembered is where the folder really lies: a link on the way could be turned round later.
+    """
+    require_not_fixed()
+    folder = Path(os.path.realpath(absolute(path_text)))
+    if not folder.is_dir():
+        raise FolderMissing(
+            _("There is no folder %(folder)s.") % {"folder": folder}, _("Make it, or correct the path.")
+        )
+    if protected := protected_by(folder):
+        raise FolderRefused(
+            _("%(folder)s cannot be allowed, because of %(protected)s.")
+            % {"folder": folder, "protected": protected},
+            _(
+                "The whole disk, home folders, the studio's data folder and whatever holds them cannot be "
+                "allowed. Name the folder in which your workspaces lie."
+            ),
+        )
+    with _broken_file_refused():
+        add(AllowedFolder(folder, by, at))
+    return folder
+
+
+def take_back(path: Path) -> bool:
+    """Allow a folder no longer; workspaces below it are then neither read nor written. False where it was not
+    allowed."""
+    require_not_fixed()
+    with _broken_file_refused():
+        return remove(path)
+
+
+def every_allowed_folder() -> tuple[AllowedFolder, ...]:
+    """What was allowed, by whom and when."""
+    with _broken_file_refused():
+        return allowed_folders()
+
+
+def account_in_terminal() -> str:
+    """Who allows a folder on the command line, as lists name them."""
+    try:
+        name = pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        name = str(os.getuid())
+    return f"{name} (manage.py)"
+
+
+@contextmanager
+def _broken_file_refused() -> Iterator[None]:
+    try:
+        yield
+    except AllowedFoldersUnreadable as error:
+        raise FolderRefused(
+            _("%(file)s in the data folder cannot be read, so no folder that was allowed is used.")
+            % {"file": FILE_NAME},
+            _("Correct the file or remove it, then allow the folders again."),
+        ) from error
+    except OSError as error:
+        raise FolderRefused(
+            _("The data folder cannot be written: %(reason)s") % {"reason": error.strerror or error},
+            _("Nothing has changed. Make room, or let the studio's user write there, and try again."),
+        ) from error

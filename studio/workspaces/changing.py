@@ -1,0 +1,56 @@
+"""Changing what is stored about a workspace: name, folder, labels. Used by the page of its settings."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from django.db import IntegrityError, transaction
+
+from studio.models import FollowedFile, Label, Workspace
+from studio.workspaces.models import LABELLED
+from studio.workspaces.registering import AlreadyRegistered
+from studio.workspaces.release import find_package
+
+_FIELDS = ("name", "path", "dialect", "label_id", "system_label_id", "working_directory", "run_variables")
+
+
+class ChangedMeanwhile(Exception):
+    """Somebody else has saved the settings since they were shown."""
+
+
+def mark_of_settings(workspace: Workspace) -> str:
+    """The same for equal settings."""
+    followed = [[row.file, row.label_id] for row in FollowedFile.objects.filter(workspace=workspace)]
+    stored = [*(getattr(workspace, name) for name in _FIELDS), followed]
+    return hashlib.sha256(json.dumps(stored, sort_keys=True).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def change_settings(
+    workspace: Workspace, wanted: Mapping[str, Any], followed: Mapping[str, Label | None], *, seen: str
+) -> None:
+    """Store fields and the labels of further prompt files, if the settings are still those that were seen."""
+    with transaction.atomic():
+        # Locked where the database has locks for rows; SQLite's transactions take turns anyway.
+        now = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        if mark_of_settings(now) != seen:
+            raise ChangedMeanwhile
+        moved = wanted["path"] != now.path
+        former = [path for path in (*now.former_paths, now.path) if path != wanted["path"]] if moved else None
+        try:
+            with transaction.atomic():
+                Workspace.objects.filter(pk=now.pk).update(
+                    **wanted, former_paths=now.former_paths if former is None else former
+                )
+        except IntegrityError as error:
+            # Registered a moment ago: the form saw nobody there.
+            known = Workspace.objects.filter(path=wanted["path"]).exclude(pk=now.pk).first()
+            if known is None:
+                raise
+            raise AlreadyRegistered(known) from error
+        FollowedFile.objects.filter(workspace=now).delete()
+        FollowedFile.objects.bulk_create(
+            FollowedFile(workspace=now, file=file, label=label) for file, label in followed.items() if label
+        )
+    if moved:
+        find_package(Workspace.objects.select_related(*LABELLED).get(pk=workspace.pk))
