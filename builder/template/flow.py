@@ -76,7 +76,11 @@ class Flow:
         self.roots: list[tuple[int, nodes.Node]] = []
         """Expressions that are given to no name."""
         self.calls: dict[str, list[tuple[tuple[nodes.For, ...], str]]] = defaultdict(list)
-        """The places that run the body of a macro or a call block."""
+        """The places that call a macro: the loops around, and the macro or call block."""
+        self.callers: dict[str, list[tuple[tuple[nodes.For, ...], str]]] = defaultdict(list)
+        """The places in a macro that run the block that called it."""
+        self.blocks: dict[str, tuple[tuple[nodes.For, ...], str, str]] = {}
+        """Where a call block stands, and which macro it calls."""
         self.loops: list[nodes.For] = []
         self._body(tree.body, self._scope())
         self._pass_arguments()
@@ -192,6 +196,7 @@ class Flow:
         inner = self._scope(scope, (), context)
         self._body(node.body, inner)
         if isinstance(node.call.node, nodes.Name):
+            self.blocks[context] = (scope.loops, scope.context, node.call.node.name)
             self._call_blocks[node.call.node.name].append((node, inner))
             self._give(f"caller of {node.call.node.name}", Site(node.lineno, Printed(node.body), (), context))
 
@@ -246,9 +251,13 @@ class Flow:
         for call, scope in self._given:
             assert isinstance(call.node, nodes.Name)
             name = call.node.name
-            bodies = self._call_blocks[scope.macro] if name == "caller" else self.parameters[name]
+            if name == "caller":
+                self.callers[scope.macro].append((scope.loops, scope.context))
+                bodies = self._call_blocks[scope.macro]
+            else:
+                self.calls[name].append((scope.loops, scope.context))
+                bodies = self.parameters[name]
             for body, inner in bodies:
-                self.calls[inner.context].append((scope.loops, scope.context))
                 for argument, value in zip(body.args, call.args, strict=False):
                     self._bind(argument, value, inner)
                 for keyword in call.kwargs:

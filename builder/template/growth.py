@@ -60,7 +60,7 @@ class _Growth:
         self._flow = Flow(tree, bindings)
         self._amounts = Amounts(bindings, sizes, self._flow)
         self._known: dict[str, int] = {}
-        self._runs: dict[tuple[str, bool], int] = {}
+        self._runs: dict[tuple[str, str, bool], int] = {}
 
     def problems(self) -> Iterator[Problem]:
         lines: set[int | None] = set()
@@ -130,12 +130,8 @@ class _Growth:
 
     def _runs_of(self, site: Site, with_loops: bool, kept: Sequence[tuple[nodes.For, ...]] = ()) -> int:
         """Plain names begin anew in every turn of a loop, and a namespace in those around it."""
-        around = site.loops
-        if with_loops:
-            same = min((_common(around, loops) for loops in kept), default=0)
-            runs = self._turns(around, same)
-        else:
-            runs = 1
+        same = min((_common(site.loops, loops) for loops in kept), default=0)
+        runs = self._turns(site.loops, same) if with_loops else 1
         return min(ENDLESS, runs * self._calls(site.context, with_loops))
 
     def _turns(self, loops: tuple[nodes.For, ...], begin: int) -> int:
@@ -144,19 +140,27 @@ class _Growth:
             turns *= self._sizes.times(loops[number], loops[:number])
         return ENDLESS if math.isinf(turns) else max(1, math.ceil(turns))
 
-    def _calls(self, context: str, with_loops: bool) -> int:
-        """How often the body of a macro is run, or of a call block."""
-        if not context:
+    def _calls(self, context: str, with_loops: bool, within: str = "") -> int:
+        """How often the body of a macro or call block is run; ``within``: in each run of that macro."""
+        if context == within:
             return 1
-        key = (context, with_loops)
+        key = (context, within, with_loops)
         if key not in self._runs:
             self._runs[key] = ENDLESS  # while it is counted; no macro calls itself
-            calls = (
-                self._runs_of(Site(1, None, loops, where), with_loops)
-                for loops, where in self._flow.calls[context]
-            )
-            self._runs[key] = min(ENDLESS, max(1, sum(calls)))
+            if context in self._flow.blocks:
+                loops, where, macro = self._flow.blocks[context]
+                calls = self._all([(loops, where)], with_loops, within)
+                calls *= self._all(self._flow.callers[macro], with_loops, macro)
+            else:
+                calls = self._all(self._flow.calls[context], with_loops, within)
+            self._runs[key] = min(ENDLESS, max(1, calls))
         return self._runs[key]
+
+    def _all(self, places: Iterable[tuple[tuple[nodes.For, ...], str]], with_loops: bool, within: str) -> int:
+        return sum(
+            (self._turns(loops, 0) if with_loops else 1) * self._calls(where, with_loops, within)
+            for loops, where in places
+        )
 
 
 def _common(one: Sequence[nodes.For], other: Sequence[nodes.For]) -> int:
@@ -169,7 +173,7 @@ def _common(one: Sequence[nodes.For], other: Sequence[nodes.For]) -> int:
 
 
 def _power(base: int, exponent: int) -> int:
-    if exponent * math.log2(min(base, 1 << 1000)) > ENDLESS.bit_length():
+    if exponent > ENDLESS.bit_length() or exponent * (base.bit_length() - 1) > ENDLESS.bit_length():
         return ENDLESS
     return min(ENDLESS, int(base**exponent))
 

@@ -115,6 +115,8 @@ SHORT = [
     "{% endfor %}{% set t = ns.x|trim %}{{ t }}{{ t }}",
     "{% macro twice(t) %}{{ t }}{{ t }}{% endmacro %}{{ twice(twice(user_prompt)) }}",
     "{% macro box(t, n=2) %}[{{ t * n }}]{% endmacro %}{{ box(user_prompt) }}{{ box('b', n=80) }}",
+    "{% macro b() %}[{{ caller() }}]{% endmacro %}{% set t %}{% call b() %}{% call b() %}x{% endcall %}"
+    "{% endcall %}{% endset %}{{ t }}",
     NAMES + loops("range(5)", body="{% set ns.x = ns.x ~ ns.x %}"),
     "{{ '-' * user_prompt|length }}{{ '=' * [user_prompt|length, 80]|min }}",
     "{{ '%5.2f' % 3.5 }}{% set form = '%s: %s' %}{{ form % (round_number, user_prompt) }}",
