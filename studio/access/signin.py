@@ -12,6 +12,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 
+from studio.access.audit import Action, record
+
 LINK_LIFETIME = timedelta(hours=12)
 # Wrong passwords without a pause; from then on each one doubles it. Counted by name and address together:
 # whoever guesses at a name from elsewhere must not lock its owner out. People behind one proxy share an
@@ -34,7 +36,9 @@ def issue_link_token(now: datetime | None = None) -> str:
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)
     SignInLink.objects.filter(expires_at__lt=now).delete()
-    SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+    with transaction.atomic():
+        SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+        record(Action.LINK_MADE)
     return token
 
 
