@@ -27,7 +27,7 @@ LONGEST_TEXT = 300
 _ONCE_WITHIN = timedelta(minutes=1)
 
 
-class Action(models.TextChoices):
+class Event(models.TextChoices):
     """Everything that is recorded."""
 
     SET_MADE = "set.made", _("Set made")
@@ -76,7 +76,7 @@ class AuditEntry(ImmutableModel):
     account = models.BigIntegerField(null=True, db_index=True)
     name = models.CharField(max_length=150, blank=True)
     action = models.CharField(max_length=40, db_index=True)
-    # An `Action`, which is no matter of the schema: one more needs no migration.
+    # An `Event`, which is no matter of the schema: one more needs no migration.
     thing_kind = models.CharField(max_length=40, blank=True)
     thing_id = models.CharField(max_length=64, blank=True)
     thing_name = models.CharField(max_length=LONGEST_TEXT, blank=True)
@@ -108,8 +108,8 @@ class AuditEntry(ImmutableModel):
     @property
     def action_label(self) -> str:
         """In the reader's language; a word that is no longer used as it stands."""
-        known = self.action in Action.values
-        return str(Action(self.action).label) if known else self.action
+        known = self.action in Event.values
+        return str(Event(self.action).label) if known else self.action
 
     def __str__(self) -> str:
         return f"{self.at:%Y-%m-%d %H:%M} {self.name}: {self.action} {self.thing_name}"
@@ -119,7 +119,7 @@ _summed_up: ContextVar[bool] = ContextVar("summed_up", default=False)
 
 
 @contextmanager
-def recorded_as_one(action: Action) -> Iterator[None]:
+def recorded_as_one(action: Event) -> Iterator[None]:
     """One entry for all that is changed within this."""
     before = _summed_up.set(True)
     try:
@@ -130,7 +130,7 @@ def recorded_as_one(action: Action) -> Iterator[None]:
 
 
 def record(
-    action: Action,
+    action: Event,
     thing: models.Model | None = None,
     *,
     kind: str = "",
@@ -203,13 +203,13 @@ def _cut(value: Any) -> Any:
 
 @receiver(user_logged_in)
 def _signed_in(user: User, **_: object) -> None:
-    record(Action.SIGNED_IN, user, by=user)
+    record(Event.SIGNED_IN, user, by=user)
 
 
 @receiver(user_logged_out)
 def _signed_out(user: User | None, **_: object) -> None:
     if user is not None:
-        record(Action.SIGNED_OUT, user, by=user)
+        record(Event.SIGNED_OUT, user, by=user)
 
 
 @receiver(user_login_failed)
@@ -222,21 +222,21 @@ def record_refused_signin(username: str, why: str) -> None:
     the wrong box. One entry a minute of the same kind, name and address, or anybody could fill the table."""
     known = User.objects.filter(username=username).first() if username else None
     again = AuditEntry.objects.filter(
-        action=Action.SIGNIN_REFUSED,
+        action=Event.SIGNIN_REFUSED,
         thing_id=str(known.pk) if known else "",
         address=current_actor().address,
         after={"why": why},
         at__gt=timezone.now() - _ONCE_WITHIN,
     )
     if not again.exists():
-        record(Action.SIGNIN_REFUSED, known, kind="user", after={"why": why})
+        record(Event.SIGNIN_REFUSED, known, kind="user", after={"why": why})
 
 
 def record_refusal() -> None:
     """A person, or a token, tried what it may not do."""
     actor = current_actor()
     if actor.account is not None or actor.via == Via.API:
-        record(Action.ACTION_REFUSED, kind="page", name=actor.source)
+        record(Event.ACTION_REFUSED, kind="page", name=actor.source)
 
 
 # --- keeping ------------------------------------------------------------------------------
@@ -253,6 +253,6 @@ def clean_audit(keep: timedelta | None, now: datetime) -> int:
     with transaction.atomic():
         count = old.count()
         if count:
-            record(Action.AUDIT_CLEANED, after={"entries": count}, cut_before=now - keep)
+            record(Event.AUDIT_CLEANED, after={"entries": count}, cut_before=now - keep)
             old.order_by()._raw_delete(old.db)
     return count

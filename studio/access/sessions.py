@@ -19,7 +19,7 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 
 # A request writes down when the session was last used, but not every request.
 _NOTED_EVERY = timedelta(minutes=10)
@@ -128,5 +128,5 @@ def _ended(person: User, sessions: "models.QuerySet[StudioSession]") -> int:
     with transaction.atomic():
         ended = sessions.delete()[0]
         if ended:
-            record(Action.SESSIONS_ENDED, person, after={"sessions": ended})
+            record(Event.SESSIONS_ENDED, person, after={"sessions": ended})
     return ended

@@ -13,11 +13,11 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
-from studio.access.audit import Action, record, record_refused_signin
+from studio.access.audit import Event, record, record_refused_signin
 from studio.access.forms import SignInForm, password_form
 from studio.access.page import account_page
 from studio.access.sessions import end_session, end_sessions
-from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts, note_link
+from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, way_back
 
@@ -68,7 +68,6 @@ def signin_link(request: HttpRequest, token: str) -> HttpResponse:
         record_refused_signin("", "link")
         raise RequestRefused(410, _("This sign-in link was used already, or it is too old."))
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    note_link(request)
     return redirect("home")
 
 
@@ -95,7 +94,7 @@ def account_password(request: HttpRequest) -> HttpResponse:
     with transaction.atomic():
         person = form.save()
         end_sessions(person, but=request.session.session_key)
-        record(Action.PASSWORD_CHANGED, person)
+        record(Event.PASSWORD_CHANGED, person)
     update_session_auth_hash(request, person)
     messages.success(request, _("Password changed. All other sessions were signed out."))
     return redirect("account")

@@ -16,7 +16,7 @@ from django.utils.translation import pgettext
 
 from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.models import RoundPromptContext
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
 from studio.shell.addresses import free_slug
@@ -143,7 +143,7 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
             try:
                 with transaction.atomic():
                     made = self.create(slug=slug, author=by, created_at=at, changed_at=at, **values.columns)
-                    record(Action.CONTEXT_MADE, made)
+                    record(Event.CONTEXT_MADE, made)
                     return made
             except IntegrityError:
                 # Somebody took the address a moment ago; anything else is no matter of trying again.
@@ -175,7 +175,7 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
         with transaction.atomic():
             if not self.filter(pk=context.pk, revision=revision).delete()[0]:
                 raise ContextConflict(context)
-            record(Action.CONTEXT_DELETED, context)
+            record(Event.CONTEXT_DELETED, context)
 
 
 def _record_change(before: "SampleContext", columns: Mapping[str, Any]) -> None:
@@ -183,7 +183,7 @@ def _record_change(before: "SampleContext", columns: Mapping[str, Any]) -> None:
     changed = [name for name in ("data", "submission") if getattr(before, name) != columns[name]]
     prompt_set = columns["prompt_set"]
     record(
-        Action.CONTEXT_CHANGED,
+        Event.CONTEXT_CHANGED,
         before,
         before={"name": before.name, "set": before.prompt_set_id, "description": before.description},
         after={

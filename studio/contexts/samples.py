@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.contexts.models import SampleContext
 
 
@@ -252,5 +252,5 @@ def add_samples(at: datetime) -> int:
                 created_at=at,
                 changed_at=at,
             )
-            record(Action.CONTEXT_MADE, made)
+            record(Event.CONTEXT_MADE, made)
     return len(missing)

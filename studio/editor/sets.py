@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
@@ -35,7 +35,7 @@ def create_set(
                     slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
                 )
                 _set_tags(made, tags)
-                record(Action.SET_MADE, made, after={"slug": slug, "holds": holds, "dialect": dialect})
+                record(Event.SET_MADE, made, after={"slug": slug, "holds": holds, "dialect": dialect})
             return made
         except IntegrityError:
             # Somebody took the address a moment ago; anything else is no matter of trying again.
@@ -72,14 +72,14 @@ def change_set(prompt_set: PromptSet, *, tags: Sequence[str] | None = None, **co
             before["tags"], after["tags"] = sorted(tag.name for tag in prompt_set.tags.all()), sorted(tags)
             _set_tags(prompt_set, tags)
         if before != after:
-            record(Action.SET_CHANGED, prompt_set, before=before, after=after)
+            record(Event.SET_CHANGED, prompt_set, before=before, after=after)
 
 
 def archive_set(prompt_set: PromptSet, archived: bool) -> None:
     """Take a set off the list, or put it back."""
     with transaction.atomic():
         if PromptSet.objects.filter(pk=prompt_set.pk).exclude(archived=archived).update(archived=archived):
-            record(Action.SET_ARCHIVED if archived else Action.SET_BACK, prompt_set)
+            record(Event.SET_ARCHIVED if archived else Event.SET_BACK, prompt_set)
 
 
 def _set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:
@@ -177,4 +177,4 @@ def _copy_context(context: SampleContext, to: PromptSet, at: datetime) -> None:
     context.slug = free_slug(SampleContext.objects.all(), context.slug, "context")
     context.prompt_set, context.created_at, context.changed_at = to, at, at
     context.save()
-    record(Action.CONTEXT_MADE, context)
+    record(Event.CONTEXT_MADE, context)

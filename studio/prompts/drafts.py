@@ -13,7 +13,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet
 from studio.prompts.texts import TextRow, Texts
 
@@ -122,7 +122,7 @@ class DraftManager(models.Manager["Draft"]):
             if draft.templates != sent.templates:
                 DraftCopy.objects.put_aside(draft.prompt_set, draft.person, draft.sent, reason=reason, at=at)
                 if reason == CopyReason.DISCARDED:
-                    record(Action.DRAFT_DISCARDED, draft.prompt_set)
+                    record(Event.DRAFT_DISCARDED, draft.prompt_set)
         return self.get(pk=draft.pk)
 
     def settle(self, draft: "Draft", base: int, *, at: datetime) -> None:

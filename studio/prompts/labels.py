@@ -8,7 +8,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.shell.immutable import ImmutableModel
 
@@ -47,7 +47,7 @@ class LabelManager(models.Manager["Label"]):
             )
             label.version, label.moved_at = to, at
             label.save(update_fields=["version", "moved_at"])
-            _record(Action.LABEL_MOVED, move)
+            _record(Event.LABEL_MOVED, move)
         return move
 
     def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
@@ -69,11 +69,11 @@ class LabelManager(models.Manager["Label"]):
                 moved_at=at,
                 note=note,
             )
-            _record(Action.LABEL_REMOVED, move)
+            _record(Event.LABEL_REMOVED, move)
         return move
 
 
-def _record(action: Action, move: "LabelMove") -> None:
+def _record(action: Event, move: "LabelMove") -> None:
     old, new = move.from_version, move.to_version
     record(
         action,

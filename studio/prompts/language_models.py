@@ -15,7 +15,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F
 from django.utils.translation import gettext
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet
 
 _NOT_NEGATIVE = (MinValueValidator(Decimal(0)),)
@@ -178,7 +178,7 @@ def add_missing() -> int:
         added = [LanguageModel(**figures) for figures in missing()]
         LanguageModel.objects.bulk_create(added, ignore_conflicts=True)
         for model in added:
-            record(Action.MODEL_MADE, kind="languagemodel", name=model.name)
+            record(Event.MODEL_MADE, kind="languagemodel", name=model.name)
         return LanguageModel.objects.count() - before
 
 
@@ -187,7 +187,7 @@ def make(values: Mapping[str, Any], *, by: User, at: datetime) -> LanguageModel:
     try:
         with transaction.atomic():
             made = LanguageModel.objects.create(**values, changed_by=by, changed_at=at)
-            record(Action.MODEL_MADE, made, after=values)
+            record(Event.MODEL_MADE, made, after=values)
             return made
     except IntegrityError:
         raise NameTaken from None
@@ -203,7 +203,7 @@ def change(
             before = seen.values(*values).first()
             changed = seen.update(**values, revision=F("revision") + 1, changed_by=by, changed_at=at)
             if changed:
-                record(Action.MODEL_CHANGED, model, before=before, after=values)
+                record(Event.MODEL_CHANGED, model, before=before, after=values)
     except IntegrityError:
         raise NameTaken from None
     if not changed:
@@ -223,7 +223,7 @@ def discard(model: LanguageModel, *, revision: int, sets: int) -> None:
                 raise ModelConflict
             if not LanguageModel.objects.filter(pk=model.pk, revision=revision).delete()[0]:
                 raise ModelConflict
-            record(Action.MODEL_DELETED, model)
+            record(Event.MODEL_DELETED, model)
     except IntegrityError:
         # A set named it in the same moment.
         raise ModelConflict from None

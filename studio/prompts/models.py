@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from builder.template.dialect import MIXSEEK, dialect_named
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.history_index import note_version
 from studio.prompts.texts import TextKind, TextRow, Texts
@@ -171,7 +171,7 @@ class PromptSet(models.Model):
             )
             note_version(version, parent)
             record(
-                Action.VERSION_SAVED,
+                Event.VERSION_SAVED,
                 version,
                 before={"version": base} if base else None,
                 after={

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from builder.system.built_prompt import BuiltPrompt
 from builder.system.input import MODES, PromptMode
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.models import SystemBuild, Workspace
 
 MOST_KEPT = 50
@@ -73,7 +73,7 @@ def keep(
 
 def _record(build: SystemBuild, note: str) -> None:
     after = {"mode": build.mode, "hash": build.sha256, "note": note}
-    record(Action.BUILD_KEPT, build, name=str(build.workspace), after=after)
+    record(Event.BUILD_KEPT, build, name=str(build.workspace), after=after)
 
 
 def build_before(workspace: Workspace, mode: PromptMode, sha256: str, now: datetime) -> SystemBuild | None:

@@ -10,7 +10,7 @@ from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
 from studio.access.actors import account_of_process
-from studio.access.audit import Action, AuditEntry, record
+from studio.access.audit import AuditEntry, Event, record
 from studio.workspaces.allowed_folders import (
     FILE_NAME,
     AllowedFolder,
@@ -54,7 +54,7 @@ def allow(path_text: str, *, by: str, at: datetime) -> Path:
         )
     with _broken_file_refused(), transaction.atomic():
         # Recorded first: a file that is written cannot be rolled back.
-        _record(Action.FOLDER_ALLOWED, folder)
+        _record(Event.FOLDER_ALLOWED, folder)
         if not add(AllowedFolder(folder, by, at)):
             transaction.set_rollback(True)
     return folder
@@ -65,14 +65,14 @@ def take_back(path: Path) -> bool:
     allowed."""
     require_not_fixed()
     with _broken_file_refused(), transaction.atomic():
-        _record(Action.FOLDER_TAKEN_BACK, path)
+        _record(Event.FOLDER_TAKEN_BACK, path)
         if not remove(path):
             transaction.set_rollback(True)
             return False
         return True
 
 
-def _record(action: Action, folder: Path) -> None:
+def _record(action: Event, folder: Path) -> None:
     """`manage.py allow` may be the first command of all, before there is a database."""
     if AuditEntry._meta.db_table in connection.introspection.table_names():
         record(action, kind="folder", name=str(folder))

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.models import FollowedFile, Label, Workspace
 from studio.workspaces.models import LABELLED
 from studio.workspaces.registering import AlreadyRegistered
@@ -57,7 +57,7 @@ def change_settings(
             FollowedFile(workspace=now, file=file, label=label) for file, label in followed.items() if label
         )
         record(
-            Action.WORKSPACE_CHANGED,
+            Event.WORKSPACE_CHANGED,
             now,
             before={name: _said(getattr(now, name)) for name in wanted} | {"files": files},
             after={name: _said(value) for name, value in wanted.items()}
@@ -72,7 +72,7 @@ def archive_workspace(workspace: Workspace, archived: bool) -> None:
     with transaction.atomic():
         rows = Workspace.objects.filter(pk=workspace.pk).exclude(archived=archived)
         if rows.update(archived=archived):
-            record(Action.WORKSPACE_ARCHIVED if archived else Action.WORKSPACE_BACK, workspace)
+            record(Event.WORKSPACE_ARCHIVED if archived else Event.WORKSPACE_BACK, workspace)
 
 
 def find_release_again(workspace: Workspace) -> None:
@@ -80,14 +80,14 @@ def find_release_again(workspace: Workspace) -> None:
     with transaction.atomic():
         Workspace.objects.filter(pk=workspace.pk).update(dialect="")
         record(
-            Action.WORKSPACE_CHANGED, workspace, before={"dialect": workspace.dialect}, after={"dialect": ""}
+            Event.WORKSPACE_CHANGED, workspace, before={"dialect": workspace.dialect}, after={"dialect": ""}
         )
 
 
 def read_database_again(workspace: Workspace) -> None:
     """Try a database once more that was set aside. Raises ``NotAllowed``."""
     store_of(workspace).try_again()
-    record(Action.WORKSPACE_RETRIED, workspace)
+    record(Event.WORKSPACE_RETRIED, workspace)
 
 
 def _said(value: Any) -> Any:

@@ -7,7 +7,7 @@ from pathlib import Path
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.models import Label, Workspace
 from studio.shell.addresses import free_slug
 from studio.workspaces.release import find_package
@@ -37,9 +37,7 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
                     label=label,
                     created_at=at,
                 )
-                record(
-                    Action.WORKSPACE_REGISTERED, made, after={"path": made.path, "label": str(label or "")}
-                )
+                record(Event.WORKSPACE_REGISTERED, made, after={"path": made.path, "label": str(label or "")})
             find_package(made)
             return made
         except IntegrityError:
@@ -72,5 +70,5 @@ def _bring_back(workspace: Workspace, name: str, dialect: str, label: Label | No
         if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
             raise AlreadyRegistered(workspace)
         workspace.refresh_from_db()
-        record(Action.WORKSPACE_BACK, workspace)
+        record(Event.WORKSPACE_BACK, workspace)
     return workspace

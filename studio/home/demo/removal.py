@@ -18,7 +18,7 @@ from django.db.models import ProtectedError, Q
 from django.utils.translation import gettext as _
 
 from builder.files.reading import PROMPT_FILE
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.contexts.samples import SAMPLES
 from studio.home.demo.story import STORIES, Story
 from studio.home.demo.workspaces import RUNNING_NOTE, WORKSPACES, DemoWorkspace, demo_file
@@ -186,7 +186,7 @@ def remove_demo(seen: str, data_dir: Path) -> Removal | None:
             return None
         _delete(removal)
         record(
-            Action.DEMO_REMOVED,
+            Event.DEMO_REMOVED,
             after={
                 "sets": [one.slug for one in removal.sets],
                 "workspaces": [one.slug for one in removal.workspaces],

@@ -6,7 +6,7 @@ from typing import Any
 from django.core.management.base import CommandError, CommandParser
 
 from studio.access.actors import StudioCommand
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.operations.backup import BackupError, check, restore
 from studio.operations.database import bring_up_to_date, is_empty, keep_copy
 from studio.shell.data_folder import make_data_folder
@@ -33,7 +33,7 @@ class Command(StudioCommand):
                 self.stdout.write(f"The database as it was is kept in {keep_copy('restore')}.")
             manifest = restore(options["file"])
             bring_up_to_date()
-            record(Action.DATABASE_RESTORED, name=str(options["file"]), after={"made_at": manifest.made_at})
+            record(Event.DATABASE_RESTORED, name=str(options["file"]), after={"made_at": manifest.made_at})
         except BackupError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from builder.files.reading import PROMPT_FILE, sha256
 from builder.messages import MESSAGES, advise, say
-from studio.access.audit import Action, record
+from studio.access.audit import Event, record
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
@@ -133,9 +133,9 @@ class Outcome(models.TextChoices):
 
 def _record(receipt: "ExportReceipt") -> None:
     export = receipt.export
-    written = Action.EXPORT_UNDONE if export.undoes_id else Action.EXPORT_WRITTEN
+    written = Event.EXPORT_UNDONE if export.undoes_id else Event.EXPORT_WRITTEN
     record(
-        written if receipt.outcome == Outcome.WRITTEN else Action.EXPORT_NOT_WRITTEN,
+        written if receipt.outcome == Outcome.WRITTEN else Event.EXPORT_NOT_WRITTEN,
         export,
         before={"hash": export.hash_before},
         after={

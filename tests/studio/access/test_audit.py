@@ -9,13 +9,14 @@ from django.db import DatabaseError, connection, transaction
 from django.test import Client
 from django.utils import timezone
 
-from studio.access.audit import Action, AuditEntry, clean_audit, record
+from studio.access.accounts import Account, Role
+from studio.access.audit import AuditEntry, Event, clean_audit, record
 from studio.models import Label, PromptVersion, SampleContext
 from tests.studio.clock import NOW
 from tests.studio.editing import SAVE, TEXTS, fields, make_set
 
 
-def entries(action: Action) -> list[AuditEntry]:
+def entries(action: Event) -> list[AuditEntry]:
     return list(AuditEntry.objects.filter(action=action).order_by("pk"))
 
 
@@ -23,11 +24,11 @@ def test_a_saved_version_names_its_person_and_page_and_not_its_text(
     signed_in: Client, person: User, own_jail: object
 ) -> None:
     prompt_set = make_set(person)
-    assert entries(Action.VERSION_SAVED)[0].via == "studio"
+    assert entries(Event.VERSION_SAVED)[0].via == "studio"
     signed_in.post(
         SAVE, fields(team="{{ user_prompt }} a secret\n", message="shorter"), REMOTE_ADDR="192.0.2.7"
     )
-    entry = entries(Action.VERSION_SAVED)[1]
+    entry = entries(Event.VERSION_SAVED)[1]
     version = PromptVersion.objects.get(number=2)
     assert (entry.account, entry.name, entry.via, entry.source) == (person.pk, "yuki", "page", "prompt-save")
     assert (entry.address, entry.thing_name, entry.prompt_set) == ("192.0.2.7", "Set v2", prompt_set.pk)
@@ -77,8 +78,8 @@ def test_old_entries_go_by_an_entry_that_says_so_and_younger_ones_stay(person: U
         AuditEntry.objects.create(at=now - timedelta(days=days), action="set.made", via="page")
     assert clean_audit(None, now) == 0
     assert clean_audit(timedelta(days=30), now) == 2
-    assert len(entries(Action.SET_MADE)) == 2
-    (cleaned,) = entries(Action.AUDIT_CLEANED)
+    assert len(entries(Event.SET_MADE)) == 2
+    (cleaned,) = entries(Event.AUDIT_CLEANED)
     assert cleaned.after == {"entries": 2} and cleaned.via == "studio"
     assert clean_audit(timedelta(days=30), now) == 0
     # What the entry allowed it allows for older ones alone, and not for itself.
@@ -86,30 +87,31 @@ def test_old_entries_go_by_an_entry_that_says_so_and_younger_ones_stay(person: U
     with refused, transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM studio_auditentry")
     with connection.cursor() as cursor:
-        cursor.execute("DELETE FROM studio_auditentry WHERE id < %s", [entries(Action.SET_MADE)[0].pk])
+        cursor.execute("DELETE FROM studio_auditentry WHERE id < %s", [entries(Event.SET_MADE)[0].pk])
 
 
 def test_sign_ins_and_refused_ones_are_recorded_without_what_was_typed(client: Client, person: User) -> None:
     for name in ("yuki", "yuki", "hunter2"):
         client.post("/signin/", {"username": name, "password": "wrong"}, REMOTE_ADDR="192.0.2.9")
-    refused = entries(Action.SIGNIN_REFUSED)
+    refused = entries(Event.SIGNIN_REFUSED)
     assert [entry.thing_name for entry in refused] == ["yuki", ""]  # the second guess came within a minute
     assert all(entry.address == "192.0.2.9" and entry.account is None for entry in refused)
     assert not AuditEntry.objects.filter(thing_name__contains="hunter2").exists()
     client.post("/signin/", {"username": "yuki", "password": "correct horse battery"})
     client.post("/signout/")
-    assert [entry.name for entry in entries(Action.SIGNED_IN) + entries(Action.SIGNED_OUT)] == ["yuki"] * 2
+    assert [entry.name for entry in entries(Event.SIGNED_IN) + entries(Event.SIGNED_OUT)] == ["yuki"] * 2
 
 
 def test_a_refused_action_is_recorded(signed_in: Client, person: User) -> None:
+    Account.objects.filter(user=person).update(role=Role.VIEWER)
     assert signed_in.post("/workspaces/new/allow/", {"folder": "/srv"}).status_code == 403
-    (entry,) = entries(Action.ACTION_REFUSED)
+    (entry,) = entries(Event.ACTION_REFUSED)
     assert (entry.account, entry.thing_name) == (person.pk, "folder-allow")
 
 
 def test_a_command_is_named_with_whoever_runs_it(db: None, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("link")
-    (entry,) = entries(Action.LINK_MADE)
+    (entry,) = entries(Event.LINK_MADE)
     assert (entry.via, entry.source) == ("command", "link") and entry.name
     token = capsys.readouterr().out.strip().rpartition("signin/")[2].strip("/")
     assert token and token not in str(list(AuditEntry.objects.values()))
@@ -117,12 +119,12 @@ def test_a_command_is_named_with_whoever_runs_it(db: None, capsys: pytest.Captur
 
 def test_only_what_changed_is_kept_and_long_texts_are_cut(db: None) -> None:
     entry = record(
-        Action.SET_CHANGED, before={"name": "a", "dialect": "x"}, after={"name": "b" * 1000, "dialect": "x"}
+        Event.SET_CHANGED, before={"name": "a", "dialect": "x"}, after={"name": "b" * 1000, "dialect": "x"}
     )
     assert entry is not None and entry.before == {"name": "a"}
     assert entry.after == {"name": "b" * 300 + "…"}
 
 
 def test_the_demo_is_one_entry(demo: object) -> None:
-    assert [entry.action for entry in AuditEntry.objects.all()] == [Action.DEMO_LOADED]
+    assert [entry.action for entry in AuditEntry.objects.all()] == [Event.DEMO_LOADED]
     assert SampleContext.objects.exists() and TEXTS

@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0006_workspace_former_paths'),
+        ('studio', '0007_accounts'),
     ]
 
     operations = [
