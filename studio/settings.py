@@ -65,6 +65,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "studio.shell.layout.layout",
+                "studio.access.roles.permissions",
             ],
             # Each room has its own tags; templates load them by these names.
             "libraries": {

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from studio.access.forms import SignInForm, password_form
 from studio.access.page import account_page
 from studio.access.sessions import StudioSession, end_sessions
-from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts, note_link
+from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, way_back
 
@@ -64,7 +64,6 @@ def signin_link(request: HttpRequest, token: str) -> HttpResponse:
     if user is None:
         raise RequestRefused(410, _("This sign-in link was used already, or it is too old."))
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    note_link(request)
     return redirect("home")
 
 

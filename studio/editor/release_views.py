@@ -14,6 +14,7 @@ from django.views.decorators.http import require_http_methods
 
 from builder.errors import JailError
 from builder.template.dialect import dialect_named
+from studio.access.roles import Action, needs
 from studio.compare.forms import OpenedField
 from studio.compare.versions import View
 from studio.editor.conflicts import is_changed
@@ -40,6 +41,7 @@ class ReleaseForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT, posts=True)
 def prompt_release(request: HttpRequest, slug: str) -> HttpResponse:
     """The set in two formats; a POST takes the new defaults, or the format for the set's previews."""
     prompt_set = get_object_or_404(PromptSet, slug=slug, holds=FileKind.PROMPTS)

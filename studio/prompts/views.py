@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs
 from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
 from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
@@ -59,6 +60,7 @@ def prompt_list(request: Request) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_new(request: HttpRequest) -> HttpResponse:
     """Make a set, from the defaults or empty."""
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
@@ -105,6 +107,7 @@ def prompt_detail(request: Request, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, tags and dialect of a set; its address stays, so that links go on working."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -120,6 +123,7 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a set off the list, or put it back; nothing of it is lost."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
@@ -135,6 +139,7 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """A new set with the newest text of this one."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studio.access.signin import runs_the_studio
+from studio.access.roles import Action, needs
 from studio.models import Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import ArchiveForm
@@ -53,7 +53,6 @@ def workspace_list(request: Request) -> HttpResponse:
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
         "offer": None if archived else offered(workspaces),
         "fixed": are_fixed(),
-        "may_allow": runs_the_studio(request),
     }
     return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
 
@@ -78,6 +77,7 @@ def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.WORKSPACE)
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, folder, format and the labels that are followed; the address stays, so links go on working."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
@@ -119,6 +119,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
     """Read a database once more that was set aside; the page says what came of it."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -131,6 +132,7 @@ def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.WORKSPACE)
 def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
     """Go by what was found out about the release, no longer by what somebody fixed."""
     workspace = get_object_or_404(Workspace, slug=slug)
@@ -140,6 +142,7 @@ def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.WORKSPACE)
 def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a workspace off the list, or put it back; the folder is left alone."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
