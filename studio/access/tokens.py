@@ -200,11 +200,11 @@ def _claim(key: int, minute: int, now: datetime, limit: int) -> _Lease:
             return _Lease(minute, some, limit - some)
         for _attempt in range(10):
             spent = tokens.values_list("spent", flat=True).first()
-            mine = 0 if spent is None else min(some, limit - spent)
-            if mine <= 0:
+            if spent is None or spent >= limit:
                 break
+            mine = min(some, limit - spent)
             if tokens.filter(spent=spent).update(spent=F("spent") + mine, used_at=now):
-                return _Lease(minute, mine, limit - (spent or 0) - mine)
+                return _Lease(minute, mine, limit - spent - mine)
     except DatabaseError:
         # A database that takes no writes at the moment still answers questions.
         return _Lease(minute, some, limit - some)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 from django.http import HttpRequest, HttpResponse
-from ninja import Query
 from pydantic import AfterValidator, BaseModel, Field
 
 from studio.api.problems import Refusal
@@ -22,8 +21,8 @@ def _storable(text: str) -> str:
 
 Word = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
 """A short text that a database can be asked for."""
-Limit = Annotated[int, Query(ge=1, le=100, description="How many, at most.")]
-Cursor = Annotated[Word, Query(description="“next” of the page before.")]
+Limit = Annotated[int, Field(ge=1, le=100, description="How many, at most.")]
+Cursor = Annotated[Word, Field(description="“next” of the page before.")]
 
 
 class Page(BaseModel, Generic[Shape]):

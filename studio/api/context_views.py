@@ -21,7 +21,7 @@ from studio.contexts.models import ContextConflict, NameTaken, SampleContext
 from studio.models import PromptSet
 from studio.shell.requests import person_of
 
-router = Router(tags=["Contexts"])
+router = Router(tags=[gettext_noop("Contexts")])
 
 
 class ContextListed(BaseModel):
@@ -39,7 +39,9 @@ class ContextListed(BaseModel):
 class ContextShown(ContextListed):
     """A sample context."""
 
-    context: dict[str, Any] = Field(description="Task, rounds before and ranking, as `builder render` reads them.")
+    context: dict[str, Any] = Field(
+        description="Task, rounds before and ranking, as `builder render` reads them."
+    )
     submission: str
 
 

@@ -84,5 +84,3 @@ def _action(callbacks: Any) -> Any:
 def written(api: NinjaAPI) -> str:
     """As the committed file has it."""
     return json.dumps(document(api), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-
-

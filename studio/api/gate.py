@@ -1,4 +1,4 @@
-"""The gate of the API: every request passes it. Token, rate, JSON, idempotency, and problems instead of pages."""
+"""The gate that every request of the API passes: token, rate, JSON, idempotency; problems, not pages."""
 
 from collections.abc import Callable
 from functools import wraps

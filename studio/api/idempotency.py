@@ -23,9 +23,7 @@ _HEADERS = ("Content-Type", "ETag", "Location")
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
 
 
-def answered_once(
-    request: HttpRequest, token: ApiToken, answer: Callable[[], HttpResponse]
-) -> HttpResponse:
+def answered_once(request: HttpRequest, token: ApiToken, answer: Callable[[], HttpResponse]) -> HttpResponse:
     """The answer of ``answer``, or the stored one where the key was sent before."""
     key = request.headers.get("Idempotency-Key")
     if key is None:

@@ -103,7 +103,9 @@ class Problem(BaseModel):
     advice: str = ""
     problems: list[ProblemShown] = []
     errors: list[FieldError] = []
-    current: int | None = Field(None, description="The number of the newest version, where that is the point.")
+    current: int | None = Field(
+        None, description="The number of the newest version, where that is the point."
+    )
 
 
 class Refusal(Exception):
@@ -159,12 +161,11 @@ def refuse_invalid(form: forms.BaseForm) -> None:
 def problem_answer(refusal: Refusal) -> HttpResponse:
     """The answer to a refused request."""
     code = refusal.code
-    detail = refusal.detail or str(CODES.get(code, ""))
     body = Problem(
         type=f"{REFERENCE}#{code if code in CODES else 'limits'}",
-        title=usual_title(refusal.status),
+        title=str(CODES.get(code) or usual_title(refusal.status)),
         status=refusal.status,
-        detail=detail,
+        detail=refusal.detail,
         code=code,
         advice=refusal.advice,
         **refusal.more,

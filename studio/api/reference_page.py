@@ -1,6 +1,7 @@
 """The reference of the API, read from the OpenAPI document."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -49,7 +50,7 @@ class ReferencePage:
     """What the page shows."""
 
     groups: tuple[tuple[str, tuple[Operation, ...]], ...]
-    codes: dict[str, "str | Promise"]
+    codes: Mapping[str, "str | Promise"]
     rate: int
 
     @property

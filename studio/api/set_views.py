@@ -1,7 +1,7 @@
 """The API's prompt sets, their labels and the moves of these."""
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from django.db import transaction
 from django.db.models import Q
@@ -14,17 +14,29 @@ from pydantic import BaseModel, Field
 
 from builder.errors import JailError
 from studio.access.roles import Action
-from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, page_of, require_match, tag_of, unchanged
+from studio.api.answers import (
+    Cursor,
+    Limit,
+    Page,
+    Word,
+    answer,
+    number_of,
+    page_of,
+    require_match,
+    tag_of,
+    unchanged,
+)
 from studio.api.gate import EDIT, LABEL, READ, ApiRequest, allow
-from studio.api.problems import Finding, ProblemShown, Refusal, refuse_invalid, shown
+from studio.api.problems import ProblemShown, Refusal, refuse_invalid, shown
 from studio.editor.sets import create_set, save_defaults
 from studio.models import Label, LabelMove, PromptSet, Tag
 from studio.preview.saving import Refused
+from studio.prompts.findings import Finding
 from studio.prompts.forms import LabelForm, NewPromptSetForm
 from studio.prompts.labels import LabelInUse
 from studio.shell.requests import person_of
 
-router = Router(tags=["Prompt sets"])
+router = Router(tags=[gettext_noop("Prompt sets")])
 _COLUMNS = ("pk", "slug", "name", "dialect", "holds", "archived", "revision", "created_at", "changed_at")
 
 
@@ -93,7 +105,12 @@ class MoveShown(BaseModel):
 
 @router.get("/sets", auth=READ, response=Page[SetShown], summary=gettext_noop("List or search sets"))
 def list_sets(
-    request: ApiRequest, q: Word = "", tag: Word = "", archived: bool = False, limit: Limit = 50, cursor: Cursor = ""
+    request: ApiRequest,
+    q: Word = "",
+    tag: Word = "",
+    archived: bool = False,
+    limit: Limit = 50,
+    cursor: Cursor = "",
 ) -> HttpResponse:
     """By name, address or tag; in the order of their addresses."""
     sets = PromptSet.objects.filter(archived=archived).search(q)
@@ -119,7 +136,9 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     form = NewPromptSetForm(sent | {"dialect": body.format or "mixseek"})
     refuse_invalid(form)
     clean, now, person = form.cleaned_data, timezone.now(), person_of(request)
-    made = create_set(clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"])
+    made = create_set(
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+    )
     problems: list[ProblemShown] = []
     if clean["start"] == "defaults":
         try:
@@ -133,15 +152,22 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     return answer(SetMade(**dict(found), problems=problems), 201, etag=found.etag, location=address)
 
 
-@router.get("/sets/{word:slug}/labels", auth=READ, response=Page[LabelShown], summary=gettext_noop("List labels"))
+@router.get(
+    "/sets/{word:slug}/labels", auth=READ, response=Page[LabelShown], summary=gettext_noop("List labels")
+)
 def list_labels(request: ApiRequest, slug: str) -> HttpResponse:
     """All of a set's."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    return answer(Page(items=[_label(label) for label in prompt_set.labels.select_related("version")]))
+    return answer(
+        Page(items=[_label(label) for label in prompt_set.labels.select_related("version")], next=None)
+    )
 
 
 @router.put(
-    "/sets/{word:slug}/labels/{word:name}", auth=LABEL, response=LabelShown, summary=gettext_noop("Move a label")
+    "/sets/{word:slug}/labels/{word:name}",
+    auth=LABEL,
+    response=LabelShown,
+    summary=gettext_noop("Move a label"),
 )
 def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> HttpResponse:
     """Point it at a version; the first move makes it. “If-Match” names where it was seen, as `"v6"`."""
@@ -161,7 +187,10 @@ def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> Ht
 
 
 @router.delete(
-    "/sets/{word:slug}/labels/{word:name}", auth=LABEL, response={204: None}, summary=gettext_noop("Take a label off")
+    "/sets/{word:slug}/labels/{word:name}",
+    auth=LABEL,
+    response={204: None},
+    summary=gettext_noop("Take a label off"),
 )
 def remove_label(request: ApiRequest, slug: str, name: str) -> HttpResponse:
     """Its history stays. Refused while workspaces follow it."""
@@ -200,15 +229,15 @@ def set_shown(slug: str) -> SetShown:
     return rows[0]
 
 
-def _shown(rows: list[tuple[object, ...]]) -> list[SetShown]:
+def _shown(rows: list[tuple[Any, ...]]) -> list[SetShown]:
     """Without model instances: a list of a hundred would spend most of its time on them."""
     keys = [row[0] for row in rows]
-    labels: dict[object, dict[str, int]] = {key: {} for key in keys}
+    labels: dict[int, dict[str, int]] = {key: {} for key in keys}
     for key, name, number in Label.objects.filter(prompt_set__in=keys).values_list(
         "prompt_set_id", "name", "version__number"
     ):
         labels[key][name] = number
-    tags: dict[object, list[str]] = {key: [] for key in keys}
+    tags: dict[int, list[str]] = {key: [] for key in keys}
     for key, name in Tag.objects.filter(prompt_sets__in=keys).values_list("prompt_sets", "name"):
         tags[key].append(name)
     return [

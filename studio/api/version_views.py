@@ -1,6 +1,7 @@
 """The API's versions: listed, searched, read by number, label or as the newest, and made."""
 
 from datetime import datetime
+from typing import Any
 
 from django.db.models import F
 from django.http import HttpResponse
@@ -22,7 +23,7 @@ from studio.prompts.history import history_page, words_of
 from studio.prompts.texts import TEXT_FIELDS, Texts
 from studio.shell.requests import person_of
 
-router = Router(tags=["Versions"])
+router = Router(tags=[gettext_noop("Versions")])
 
 
 class VersionListed(BaseModel):
@@ -82,9 +83,7 @@ def list_versions(
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = HistoryForm({"q": q})
     refuse_invalid(form)
-    found = history_page(
-        prompt_set, words_of(form.cleaned_data["q"]), before=number_of(cursor), size=limit
-    )
+    found = history_page(prompt_set, words_of(form.cleaned_data["q"]), before=number_of(cursor), size=limit)
     labels = _labels(prompt_set)
     items = [VersionListed.model_construct(**_listed(entry.version, labels)) for entry in found.entries]
     return answer(Page(items=items, next=str(found.older) if found.older else None))
@@ -152,6 +151,7 @@ def version_named(slug: str, name: str) -> PromptVersion:
     """A version of a set by number, label or “latest”; a 404 where there is none."""
     versions = PromptVersion.objects.select_related("prompt_set", "author").filter(prompt_set__slug=slug)
     versions = versions.order_by()
+    found: PromptVersion | None
     if name == "latest":
         found = versions.filter(number=F("prompt_set__revision")).first()
     elif name.isascii() and name.isdigit():
@@ -175,7 +175,7 @@ def _labels(prompt_set: PromptSet) -> dict[int, list[str]]:
     return labels
 
 
-def _listed(version: PromptVersion, labels: dict[int, list[str]]) -> dict[str, object]:
+def _listed(version: PromptVersion, labels: dict[int, list[str]]) -> dict[str, Any]:
     return {
         "number": version.number,
         "message": version.message,
