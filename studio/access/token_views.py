@@ -70,6 +70,6 @@ def _page(request: HttpRequest, form: TokenForm, key: str, *, of_services: bool)
 
 
 def _ended(request: HttpRequest, token: ApiToken, back: str) -> HttpResponse:
-    token.delete()
+    token.end()
     messages.success(request, _("The token “%(name)s” has ended.") % {"name": token.name})
     return redirect(back)

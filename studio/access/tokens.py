@@ -18,6 +18,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from studio.access.accounts import Role
+from studio.access.audit import Event, record
 
 PREFIX = "pst_"
 """So that a token is recognised wherever somebody left it."""
@@ -55,17 +56,21 @@ class ApiTokenManager(models.Manager["ApiToken"]):
     ) -> tuple["ApiToken", str]:
         """A new token, and what it is to be sent as, which nobody can find out later."""
         key = PREFIX + secrets.token_urlsafe(32)
-        token = self.create(
-            person=person,
-            name=name,
-            digest=digest(key),
-            hint=key[:_HINT],
-            scopes=[scope.value for scope in Scope if scope in scopes],
-            role=role,
-            made_by=by or person,
-            made_at=at,
-            expires_at=at + timedelta(days=days),
-        )
+        wanted = set(scopes)
+        with transaction.atomic():
+            token = self.create(
+                person=person,
+                name=name,
+                digest=digest(key),
+                hint=key[:_HINT],
+                scopes=[scope.value for scope in Scope if scope in wanted],
+                role=role,
+                made_by=by or person,
+                made_at=at,
+                expires_at=at + timedelta(days=days),
+            )
+            after = {"of": person.get_username(), "scopes": token.scopes, "days": days, "role": role}
+            record(Event.TOKEN_MADE, token, after=after)
         return token, key
 
     def make_for_service(
@@ -124,6 +129,12 @@ class ApiToken(models.Model):
         """Whose role counts."""
         return self.person if self.role is None else self
 
+    def end(self) -> None:
+        """It opens nothing any more."""
+        with transaction.atomic():
+            record(Event.TOKEN_ENDED, self, before={"of": self.person.get_username()})
+            self.delete()
+
     @property
     def scope_labels(self) -> list[str]:
         return [str(Scope(scope).label).partition(":")[0].partition("：")[0] for scope in self.scopes]
@@ -131,7 +142,10 @@ class ApiToken(models.Model):
 
 def end_tokens(person: User) -> int:
     """End every token of a person; returns how many."""
-    return ApiToken.objects.of(person).delete()[0]
+    tokens = list(ApiToken.objects.of(person).select_related("person"))
+    for token in tokens:
+        token.end()
+    return len(tokens)
 
 
 # --- how often ---------------------------------------------------------------------------

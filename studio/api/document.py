@@ -72,7 +72,7 @@ def document(api: NinjaAPI) -> dict[str, Any]:
             operation["security"] = [{"Token": []}]
             if method != "get":
                 operation["parameters"].append(_KEY)
-            if method in ("put", "delete"):
+            if method in ("put", "patch", "delete"):
                 operation["parameters"].append(_MATCH)
     return made
 

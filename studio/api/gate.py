@@ -10,6 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from ninja.parser import Parser
 
+from studio.access.actors import Actor, Via
 from studio.access.roles import Action, require
 from studio.access.tokens import COUNTER, Allowance, ApiToken, Scope, TooManyRequests
 from studio.api.idempotency import answered_once
@@ -35,6 +36,7 @@ class ApiRequest(HttpRequest):
 
     user: User
     token: ApiToken
+    actor: Actor
     json: Any
 
 
@@ -81,7 +83,14 @@ def gated(view: View) -> View:
         allowance: Allowance | None = None
         try:
             request.token = _token(request)
-            request.user = request.token.person
+            request.user = person = request.token.person
+            request.actor = Actor(
+                Via.API,
+                person.pk,
+                person.get_username(),
+                request.token.name,
+                request.META.get("REMOTE_ADDR", ""),
+            )
             allowance = COUNTER.take(request.token, timezone.now())
             request.json = _json(request) if request.method not in _READS else None
             answer = (

@@ -28,11 +28,11 @@ from studio.api.answers import (
 )
 from studio.api.gate import EDIT, LABEL, READ, ApiRequest, allow
 from studio.api.problems import ProblemShown, Refusal, refuse_invalid, shown
-from studio.editor.sets import create_set, save_defaults
+from studio.editor.sets import archive_set, change_set, create_set, save_defaults
 from studio.models import Label, LabelMove, PromptSet, Tag
 from studio.preview.saving import Refused
 from studio.prompts.findings import Finding
-from studio.prompts.forms import LabelForm, NewPromptSetForm
+from studio.prompts.forms import LabelForm, NewPromptSetForm, PromptSetForm
 from studio.prompts.labels import LabelInUse
 from studio.shell.requests import person_of
 
@@ -75,6 +75,15 @@ class SetSent(BaseModel):
     start: Literal["defaults", "empty"] = Field(
         "defaults", description="With the default text as version 1, or without a version."
     )
+
+
+class SetChange(BaseModel):
+    """What shall be different about a set."""
+
+    name: str | None = Field(None, max_length=120)
+    tags: list[str] | None = Field(None, max_length=10)
+    format: str | None = Field(None, max_length=20)
+    archived: bool | None = None
 
 
 class LabelShown(BaseModel):
@@ -129,6 +138,28 @@ def read_set(request: ApiRequest, slug: str) -> HttpResponse:
     return unchanged(request, found.etag) or answer(found, etag=found.etag)
 
 
+@router.patch("/sets/{word:slug}", auth=EDIT, response=SetShown, summary=gettext_noop("Change a set"))
+def patch_set(request: ApiRequest, slug: str, body: SetChange) -> HttpResponse:
+    """What is given; its address stays."""
+    with transaction.atomic():
+        prompt_set = get_object_or_404(PromptSet.objects.select_for_update(), slug=slug)
+        now = set_shown(slug)
+        require_match(request, now.etag)
+        form = PromptSetForm(
+            {
+                "name": now.name if body.name is None else body.name,
+                "tags": "\n".join(now.tags if body.tags is None else body.tags),
+                "dialect": now.format if body.format is None else body.format,
+            }
+        )
+        refuse_invalid(form)
+        change_set(prompt_set, **form.cleaned_data)
+        if body.archived is not None:
+            archive_set(prompt_set, body.archived)
+    found = set_shown(slug)
+    return answer(found, etag=found.etag)
+
+
 @router.post("/sets", auth=EDIT, response={201: SetMade}, summary=gettext_noop("Make a set"))
 def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     """Its address is made from its name."""
@@ -158,9 +189,8 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
 def list_labels(request: ApiRequest, slug: str) -> HttpResponse:
     """All of a set's."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    return answer(
-        Page(items=[_label(label) for label in prompt_set.labels.select_related("version")], next=None)
-    )
+    labels = prompt_set.labels.select_related("version")
+    return answer(Page(items=[_label(label) for label in labels], next=None))
 
 
 @router.put(

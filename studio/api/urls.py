@@ -13,7 +13,7 @@ def _operations() -> list[URLPattern]:
     return [
         path(f"api/v1/{route}", gated(each.callback), name=f"api-{each.name}")
         for route, each in by_route.items()
-        if route and each.callback
+        if route and each.callback is not None
     ]
 
 

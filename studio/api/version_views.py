@@ -151,14 +151,13 @@ def version_named(slug: str, name: str) -> PromptVersion:
     """A version of a set by number, label or “latest”; a 404 where there is none."""
     versions = PromptVersion.objects.select_related("prompt_set", "author").filter(prompt_set__slug=slug)
     versions = versions.order_by()
-    found: PromptVersion | None
     if name == "latest":
         found = versions.filter(number=F("prompt_set__revision")).first()
     elif name.isascii() and name.isdigit():
         found = versions.filter(number=int(name)).first() if len(name) < 10 else None
     else:
         found = versions.filter(labels__name=name).first()
-    if found is None:
+    if not isinstance(found, PromptVersion):
         raise Refusal(404, "not-found")
     return found
 

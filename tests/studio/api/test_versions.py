@@ -7,7 +7,7 @@ from studio.api.answers import Page
 from studio.api.context_views import ContextListed, ContextShown
 from studio.api.set_views import LabelShown, MoveShown, SetMade, SetShown
 from studio.api.version_views import VersionListed, VersionMade, VersionShown
-from studio.models import Draft, PromptSet, PromptVersion
+from studio.models import AuditEntry, Draft, PromptSet, PromptVersion
 from studio.prompts.drafts import SentDraft
 from studio.prompts.texts import Templates
 from tests.studio.api.client import Api, Refused
@@ -128,6 +128,18 @@ def test_lists_go_on_from_their_cursor(api: Api, db: None) -> None:
         cursor = page.next
     assert seen == [f"set-{number}" for number in range(5)]
     assert [each.slug for each in api.get(Page[SetShown], "sets?q=set-3").items] == ["set-3"]
+
+
+def test_settings_of_a_set_are_changed_as_far_as_they_are_given(api: Api, research: PromptSet) -> None:
+    api.get(SetShown, "sets/research")
+    etag = api.headers["ETag"]
+    changed = api.ask(SetShown, "PATCH", "sets/research", {"tags": ["a", "b"]}, If_Match=etag)
+    assert (changed.name, changed.tags, changed.archived) == ("Research", ["a", "b"], False)
+    assert api.ask(SetShown, "PATCH", "sets/research", {"archived": True}).archived
+    for change, status in (({"name": "X"}, 412), ({"name": " "}, 412)):
+        assert api.send("PATCH", "sets/research", change, If_Match=etag).status_code == status
+    assert api.send("PATCH", "sets/research", {"format": "other"}).status_code == 422
+    assert AuditEntry.objects.filter(action="set.changed", via="api", source="test", name="yuki").count() == 1
 
 
 def test_a_context_is_changed_only_as_it_was_read(api: Api, research: PromptSet) -> None:

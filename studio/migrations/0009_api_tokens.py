@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0007_accounts'),
+        ('studio', '0008_audit'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
