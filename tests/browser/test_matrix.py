@@ -83,7 +83,7 @@ def test_it_can_be_stopped_and_a_row_that_failed_asked_again(page: Page, watch: 
     expect(page.get_by_text("2 of 5 rows")).to_be_visible()
     eventually(page, lambda: len(held), 1)
     page.get_by_role("button", name="Stop").click()
-    again = '<a href="#" hx-get="?baseline=4&row=3" hx-target="closest tr" hx-swap="outerHTML">Ask again</a>'
+    again = '<a href="#" hx-get="?baseline=4&row=3" hx-target="closest tr" hx-swap="outerHTML">Retry</a>'
     refused = f'<tr id="row-3" data-failed><th scope="row">v3</th><td>Busy {again}</td></tr>'
     held.pop().fulfill(status=503, content_type="text/html", body=refused)
     page.unroute("**/matrix/?*row=3*")
