@@ -3,6 +3,7 @@
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -14,7 +15,9 @@ from django.test import Client, RequestFactory
 from django.urls import URLPattern
 
 from builder.files.reading import PROMPT_FILE, sha256
+from studio.access.accounts import Role
 from studio.access.audit import AuditEntry, Event
+from studio.access.tokens import ApiToken
 from studio.home.demo import load_demo
 from studio.models import Export, LanguageModel, RoundResult, SampleContext, Workspace
 from studio.operations.watching import Watch
@@ -146,6 +149,10 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
     "demo-remove": lambda at: at.send("/demo/"),
+    "account-tokens": lambda at: at.send("/account/tokens/", name="laptop", scopes="read"),
+    "account-token-end": lambda at: at.post(f"/account/tokens/{ApiToken.objects.get(name='laptop').pk}/end/"),
+    "service-tokens": lambda at: at.send("/tokens/", name="CI", scopes="read"),
+    "service-token-end": lambda at: at.post(f"/tokens/{ApiToken.objects.get(name='CI').pk}/end/"),
     "account-sessions-end": _end_session,
     "account-password": lambda at: at.post(
         "/account/password/",
@@ -159,7 +166,9 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
 def changes_something(route: URLPattern) -> bool:
     """Whether it takes a POST: the decorators answer for themselves, before anything is looked up."""
     parts = dict.fromkeys(route.pattern.converters, "1")
-    answer = route.callback(RequestFactory().options("/"), **parts)
+    request = RequestFactory().options("/")
+    request.user = SimpleNamespace(role=Role.ADMINISTRATOR)  # type: ignore[assignment]
+    answer = route.callback(request, **parts)
     return "POST" in answer.headers.get("Allow", "")
 
 
