@@ -65,6 +65,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "studio.shell.layout.layout",
             ],
+            "builtins": ["studio.help.tags"],  # a "?" may stand on any page
             # Each room has its own tags; templates load them by these names.
             "libraries": {
                 room: f"studio.{room}.tags"

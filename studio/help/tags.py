@@ -1,0 +1,21 @@
+"""`{% term "label" %}`: a "?" that shows a glossary entry. A builtin of all templates (settings)."""
+
+from typing import Any
+
+from django import template
+from django.template import Context
+
+from studio.help.glossary import TERMS
+
+register = template.Library()
+
+
+@register.inclusion_tag("help/_term.html", takes_context=True)
+def term(context: Context, slug: str) -> dict[str, Any]:
+    """The "?" of a term, once per page: where it stood already, nothing. Unknown terms are mistakes."""
+    request = context.get("request")
+    shown: set[str] = getattr(request, "shown_terms", set())
+    again = slug in shown
+    if request is not None:
+        request.shown_terms = shown | {slug}
+    return {"term": None if again else TERMS[slug]}
