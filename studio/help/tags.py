@@ -1,9 +1,11 @@
 """`{% term "label" %}`: a "?" that shows a glossary entry. A builtin of all templates (settings)."""
 
+import re
 from typing import Any
 
 from django import template
 from django.template import Context
+from django.utils.safestring import SafeString
 
 from studio.help.glossary import TERMS
 
@@ -19,3 +21,9 @@ def term(context: Context, slug: str) -> dict[str, Any]:
     if request is not None:
         request.shown_terms = shown | {slug}
     return {"term": None if again else TERMS[slug]}
+
+
+@register.simple_block_tag
+def joined(content: str) -> SafeString:
+    """Japanese sentences on lines of their own, put together: browsers would show each line end as a space."""
+    return SafeString(re.sub(r"(?<=[。、）」])\n\s*(?!<)", "", content))
