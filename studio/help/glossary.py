@@ -253,7 +253,7 @@ _TERMS = (
     ),
     Term(
         "replay",
-        _("Replay"),
+        _("Re-render"),
         _(
             "A stored round rendered again, with another version or your draft in place of the templates "
             "that were used: what the team would have received."

@@ -25,5 +25,5 @@ def term(context: Context, slug: str) -> dict[str, Any]:
 
 @register.simple_block_tag
 def joined(content: str) -> SafeString:
-    """Japanese sentences on lines of their own, put together: browsers would show each line end as a space."""
+    """Japanese sentences on lines of their own, put together: browsers would show line ends as spaces."""
     return SafeString(re.sub(r"(?<=[。、）」])\n\s*(?!<)", "", content))

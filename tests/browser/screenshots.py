@@ -1,7 +1,7 @@
 """Pictures of the studio with its demo: `.venv/bin/python -m tests.browser.screenshots`.
 
-Without a folder it makes the pictures of the README and of the help pages anew; with one, each page there in light,
-dark and Japanese.
+Without a folder it makes the pictures of the README and of the help pages anew; with one, each page there
+in light, dark and Japanese.
 """
 
 import argparse
