@@ -29,6 +29,7 @@ urlpatterns = [
         "search",
         "help",
         "home",
+        "api",
         "access",
         "shell",
     ]
