@@ -105,11 +105,11 @@ def _pages() -> Iterator[Name]:
 
 def _help() -> Iterator[Name]:
     kind, glossary = _("Help"), reverse("help")
-    entries = [(page.title, reverse("help-page", args=[page.slug]), page.about) for page in PAGES]
+    entries = [(page.title, reverse("help-page", args=[page.slug]), str(page.about)) for page in PAGES]
     entries += [(term.title, f"{glossary}#{term.slug}", _("Glossary")) for term in TERMS.values()]
     for title, url, hint in entries:
         names = tuple(fold(each) for each in in_both(str(title)))
-        yield Name(kind, "help", str(title), url, names, str(hint))
+        yield Name(kind, "help", str(title), url, names, hint)
 
 
 @cache
