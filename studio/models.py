@@ -1,5 +1,7 @@
 """All models of the studio, as Django looks for them here; each room has its own."""
 
+from studio.access.accounts import Account
+from studio.access.audit import AuditEntry
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.contexts.models import SampleContext
@@ -15,6 +17,8 @@ from studio.workspaces.imports.models import Upload
 from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
 
 __all__ = [
+    "Account",
+    "AuditEntry",
     "Draft",
     "DraftCopy",
     "Export",

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs
 from studio.compare.versions import text_diff
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, Workspace
@@ -41,6 +42,7 @@ EXPORTS_PER_PAGE = 50
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EXPORT)
 def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What an export would write where; confirmed, it is carried out."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -91,6 +93,7 @@ def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EXPORT)
 def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
     """What stood there before an export comes back."""
     export = get_object_or_404(Export.objects.select_related("workspace", "version__prompt_set"), pk=pk)
