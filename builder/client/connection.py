@@ -67,7 +67,7 @@ class Connection:
         data: bytes | None = None,
     ) -> Any:
         """The answer's JSON. ``data`` is sent as it is, ``body`` as JSON."""
-        request = urllib.request.Request(self._address(parts, query or {}), method=method)  # noqa: S310
+        request = urllib.request.Request(self._address(parts, query or {}), method=method)
         request.add_header("Authorization", f"Bearer {self.credentials.token}")
         request.add_header("User-Agent", f"prompt-studio/{__version__}")
         request.add_header("Accept", "application/json")

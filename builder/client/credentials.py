@@ -1,4 +1,4 @@
-"""Where the studio is, and the token for it: from the environment, or as `prompt-studio login` stored them."""
+"""The studio's address and a token: from the environment, or as `prompt-studio login` stored them."""
 
 import json
 import os
@@ -12,14 +12,15 @@ from urllib.parse import urlsplit
 from builder.errors import ClientError
 from builder.messages import message
 
-URL, TOKEN = "PROMPT_STUDIO_URL", "PROMPT_STUDIO_TOKEN"  # noqa: S105 (names of variables)
+URL, TOKEN = "PROMPT_STUDIO_URL", "PROMPT_STUDIO_TOKEN"
 
 NONE = message(
     "client-no-studio",
     "No studio is known here",
     "接続先のスタジオが設定されていません",
     fix_en="Run `prompt-studio login URL`, or set PROMPT_STUDIO_URL and PROMPT_STUDIO_TOKEN.",
-    fix_ja="`prompt-studio login URL` を実行するか、PROMPT_STUDIO_URL と PROMPT_STUDIO_TOKEN を設定してください。",
+    fix_ja="`prompt-studio login URL` を実行するか、環境変数 PROMPT_STUDIO_URL と "
+    "PROMPT_STUDIO_TOKEN を設定してください。",
 )
 NO_TOKEN = message(
     "client-no-token",

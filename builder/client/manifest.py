@@ -22,6 +22,7 @@ ENDING = ".studio.json"
 MOST_MANIFESTS = 5_000
 _MOST_BYTES = 200_000
 
+ScoredBy = Literal["evaluator", "judgment", "teams"]
 Link = Literal["one", "several", "none", "unknown"]
 
 _Word = Field(max_length=300)
@@ -50,7 +51,7 @@ class Manifest(BaseModel):
     """MixSeek's version, where it could be seen."""
     orchestrator: str = Field(default="", max_length=1_000)
     """The orchestrator file of the run, as seen from the workspace."""
-    settings: dict[Literal["evaluator", "judgment", "teams"], str] = Field(default_factory=dict)
+    settings: dict[ScoredBy, str] = Field(default_factory=dict)
     """Hashes of what the run was scored with."""
     models: list[str] = Field(default_factory=list, max_length=500)
     executions: list[str] = Field(default_factory=list, max_length=500)

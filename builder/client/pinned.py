@@ -9,7 +9,6 @@ import hashlib
 import os
 import signal
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -17,7 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from builder.client.manifest import LOGS, Link, Manifest, write
+from builder.client.manifest import LOGS, Link, Manifest, ScoredBy, write
 from builder.client.prompts import Prompts
 from builder.errors import BuilderError, ClientError
 from builder.files.prompt_file import merge
@@ -79,9 +78,7 @@ def run_pinned(prompts: Prompts, by: str, command: Sequence[str], at: Surroundin
     except OSError as error:
         code = 126 if isinstance(error, PermissionError) else 127
         _end(manifest, written, at, code, known, prompts)
-        raise ClientError(
-            NO_PROGRAM, program=command[0], reason=error.strerror or str(error)
-        ) from error
+        raise ClientError(NO_PROGRAM, program=command[0], reason=error.strerror or str(error)) from error
     return code, _end(manifest, written, at, code, known, prompts)
 
 
@@ -170,8 +167,12 @@ def _settings(orchestrator: str, at: Surroundings) -> ScoringSettings | None:
     return None
 
 
-def _hashes(settings: ScoringSettings) -> dict[str, str]:
-    parts = {"evaluator": settings.evaluator, "judgment": settings.judgment, "teams": settings.teams}
+def _hashes(settings: ScoringSettings) -> dict[ScoredBy, str]:
+    parts: dict[ScoredBy, tuple[str, ...]] = {
+        "evaluator": settings.evaluator,
+        "judgment": settings.judgment,
+        "teams": settings.teams,
+    }
     return {name: hashlib.sha256("\n".join(lines).encode()).hexdigest() for name, lines in parts.items()}
 
 

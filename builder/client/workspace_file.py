@@ -17,6 +17,7 @@ from typing import Any, Literal
 from builder.client.credentials import write_private
 from builder.client.prompts import Prompts, Studio
 from builder.contract.settings import locate
+from builder.diff.lines import compare
 from builder.diff.unified import unified
 from builder.errors import ClientError, PromptFileInvalid, StudioUnreachable
 from builder.files.prompt_file import merge, read
@@ -64,7 +65,8 @@ class Pulled:
     @property
     def diff(self) -> str:
         before, after = ((data or b"").decode("utf-8", "replace") for data in (self.old, self.new))
-        return unified(before, after, str(self.path) if self.old is not None else "/dev/null", str(self.path))
+        left = str(self.path) if self.old is not None else "/dev/null"
+        return unified(compare(before, after), left, str(self.path))
 
 
 def pull(

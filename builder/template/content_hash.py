@@ -1,5 +1,5 @@
-"""The hash of a version's three templates: the studio stores it with each version, the client compares it with
-what stands in a workspace's file."""
+"""The hash of a version's three templates. The studio stores it with each version; the client compares it
+with what stands in a workspace's file."""
 
 import hashlib
 from collections.abc import Iterable
