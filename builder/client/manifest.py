@@ -37,7 +37,7 @@ class Manifest(BaseModel):
     id: str = Field(pattern=r"^[0-9a-f]{32}$")
     studio: str = _Word
     prompt_set: str = _Word
-    version: int = Field(ge=1)
+    version: int = Field(ge=1, le=2**31 - 1)
     label: str | None = Field(default=None, max_length=300)
     hash: str = _Word
     """Of the version's templates, as the studio names it."""
@@ -58,6 +58,10 @@ class Manifest(BaseModel):
     """Those that are new in the database, lie within the run's time and hold its prompts."""
     link: Link = "unknown"
     """How many of them there are; with several, which of them this run was cannot be told."""
+
+    @property
+    def reference(self) -> str:
+        return f"{self.prompt_set}@{self.version}"
 
     @property
     def name(self) -> str:

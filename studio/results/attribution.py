@@ -5,13 +5,14 @@ once, and again only where it has gone on or where newer versions may explain it
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
+from builder.client.manifest import Manifest, read_manifests
 from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
 from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
@@ -22,6 +23,7 @@ from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import exports_into, is_id, storable
 from studio.results.release import find_release
 from studio.shell.jail import pool
+from studio.workspaces.roots import require_allowed
 from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
@@ -56,12 +58,13 @@ def attribute_workspace(
     pending: list[Execution] = []
     try:
         store = store_of(workspace)
-        pending = _pending(workspace, store.executions(now=now))
+        claims = _claims(workspace)
+        pending = _pending(workspace, store.executions(now=now), claims)
         if pending:
             settings, files = RunSettings(workspace, now), prompt_states_of([workspace])
             exports = list(exports_into(workspace))
             attributor = _RunAttributor(
-                workspace, settings, TeamTemplates.read(), files[0], now, files, exports
+                workspace, settings, TeamTemplates.read(), files[0], now, files, exports, claims
             )
             for execution in pending:
                 rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
@@ -80,7 +83,15 @@ def attribute_workspace(
 # --- which runs --------------------------------------------------------------------------
 
 
-def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
+def _claims(workspace: Workspace) -> dict[str, Manifest]:
+    """What pinned runs said of themselves, by execution; one that fits several executions says nothing."""
+    manifests = read_manifests(require_allowed(workspace))
+    return {manifest.executions[0]: manifest for manifest in reversed(manifests) if manifest.link == "one"}
+
+
+def _pending(
+    workspace: Workspace, executions: Sequence[Execution], claims: Mapping[str, Manifest]
+) -> list[Execution]:
     # Columns, not objects: with nothing to do, this is what a pass costs.
     results = RunResult.objects.filter(workspace=workspace)
     known = {
@@ -89,6 +100,8 @@ def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Exec
             "execution_id", "over", "rounds", "best_score"
         )
     }
+    pinned = dict(results.exclude(pinned="").values_list("execution_id", "pinned")) if claims else {}
+    claimed = {name for name, claim in claims.items() if pinned.get(name) != claim.reference}
     explicable = set(_explicable(results).values_list("execution_id", flat=True))
     return [
         execution
@@ -96,6 +109,7 @@ def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Exec
         if is_id(execution.execution_id)
         if execution.execution_id not in known
         or execution.execution_id in explicable
+        or execution.execution_id in claimed
         or _has_gone_on(known[execution.execution_id], execution)
     ]
 
@@ -162,6 +176,7 @@ class _RunAttributor:
     """All prompt files of the workspace; ``file`` is the one that a run is held against."""
     exports: Sequence[Export]
     """Into the workspace, the last first."""
+    claims: Mapping[str, Manifest]
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -187,12 +202,25 @@ class _RunAttributor:
         texts = {self.templates.candidates[number].text for number in decided}
         self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
         keys = self.templates.versions_of(decided)
-        if keys:
+        claimed = self._claimed(result)
+        if claimed in keys:
+            # The manifest names one version, and the bytes that were sent are that version's.
+            result.found, result.version_id, result.basis = Found.EXACT, claimed, Basis.MANIFEST
+        elif keys:
             self._with_their_file(keys)._settle(result, keys)
         else:
             self._explain(result, attributions, delivered.task)
         _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, attributions))
         return len(attributions)
+
+    def _claimed(self, result: RunResult) -> int | None:
+        """The key of the version that the run's manifest names, as it was then."""
+        claim = self.claims.get(result.execution_id)
+        if claim is None:
+            return None
+        result.pinned = storable(claim.reference)
+        named = PromptVersion.objects.filter(prompt_set__slug=claim.prompt_set, number=claim.version)
+        return named.filter(content_hash=claim.hash).values_list("pk", flat=True).first()
 
     def _with_their_file(self, keys: list[int]) -> "_RunAttributor":
         """The same for the prompt file whose team template is that of the versions, else for the main one."""

@@ -1,5 +1,5 @@
 """A stand-in for the command `mixseek`: finds and reads its prompt file as MixSeek does, and leaves a run in
-the workspace's database. `stand_in_mixseek.py exec TASK --config FILE`; more words make it end differently."""
+the database of its workspace. `stand_in_mixseek.py exec TASK --config FILE`; other words change its end."""
 
 import os
 import signal
