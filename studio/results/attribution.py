@@ -23,7 +23,7 @@ from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import exports_into, is_id, storable
 from studio.results.release import find_release
 from studio.shell.jail import pool
-from studio.workspaces.roots import require_allowed
+from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
@@ -85,7 +85,10 @@ def attribute_workspace(
 
 def _claims(workspace: Workspace) -> dict[str, Manifest]:
     """What pinned runs said of themselves, by execution; one that fits several executions says nothing."""
-    manifests = read_manifests(require_allowed(workspace))
+    try:
+        manifests = read_manifests(require_allowed(workspace))
+    except FolderRefused:
+        return {}
     return {manifest.executions[0]: manifest for manifest in reversed(manifests) if manifest.link == "one"}
 
 
