@@ -19,7 +19,7 @@ from builder.client.prompts import Prompts, Studio
 from builder.contract.settings import locate
 from builder.diff.lines import compare
 from builder.diff.unified import unified
-from builder.errors import ClientError, PromptFileInvalid, StudioUnreachable
+from builder.errors import ClientError, PromptFileInvalid, StudioRefused, StudioUnreachable
 from builder.files.prompt_file import merge, read
 from builder.files.reading import FileState, inspect
 from builder.files.writing import Receipt, replace
@@ -183,10 +183,15 @@ def _standing(studio: Studio, prompts: Prompts, state: FileState, environ: Mappi
         return "same"
     if found == _noted(environ, state.path).get("hash"):
         return "known"
-    with suppress(StudioUnreachable):
-        if studio.connection.get("sets", prompts.prompt_set, "versions", hash=found, limit=1)["items"]:
-            return "known"
-    return "edited"
+    try:
+        studio.connection.get("sets", prompts.prompt_set, "versions", found)
+    except StudioUnreachable:
+        return "edited"
+    except StudioRefused as refusal:
+        if refusal.status != 404:
+            raise
+        return "edited"
+    return "known"
 
 
 def _templates(state: FileState) -> dict[str, str] | None:

@@ -5,25 +5,24 @@ once, and again only where it has gone on or where newer versions may explain it
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from django.db import transaction
 from django.db.models import Max, Q, QuerySet
 
-from builder.client.manifest import Manifest, read_manifests
 from builder.errors import BuilderError, DatabaseMissing, JailError, LeaderboardError
 from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.kept_settings import RunSettings, note_unfinished_teams
+from studio.results.manifests import Claims
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import exports_into, is_id, storable
 from studio.results.release import find_release
 from studio.shell.jail import pool
-from studio.workspaces.roots import FolderRefused, require_allowed
 from studio.workspaces.state import PromptFileState, prompt_states_of
 from studio.workspaces.stores import store_of
 
@@ -58,7 +57,7 @@ def attribute_workspace(
     pending: list[Execution] = []
     try:
         store = store_of(workspace)
-        claims = _claims(workspace)
+        claims = Claims.of(workspace)
         pending = _pending(workspace, store.executions(now=now), claims)
         if pending:
             settings, files = RunSettings(workspace, now), prompt_states_of([workspace])
@@ -83,18 +82,7 @@ def attribute_workspace(
 # --- which runs --------------------------------------------------------------------------
 
 
-def _claims(workspace: Workspace) -> dict[str, Manifest]:
-    """What pinned runs said of themselves, by execution; one that fits several executions says nothing."""
-    try:
-        manifests = read_manifests(require_allowed(workspace))
-    except FolderRefused:
-        return {}
-    return {manifest.executions[0]: manifest for manifest in reversed(manifests) if manifest.link == "one"}
-
-
-def _pending(
-    workspace: Workspace, executions: Sequence[Execution], claims: Mapping[str, Manifest]
-) -> list[Execution]:
+def _pending(workspace: Workspace, executions: Sequence[Execution], claims: Claims) -> list[Execution]:
     # Columns, not objects: with nothing to do, this is what a pass costs.
     results = RunResult.objects.filter(workspace=workspace)
     known = {
@@ -103,8 +91,7 @@ def _pending(
             "execution_id", "over", "rounds", "best_score"
         )
     }
-    pinned = dict(results.exclude(pinned="").values_list("execution_id", "pinned")) if claims else {}
-    claimed = {name for name, claim in claims.items() if pinned.get(name) != claim.reference}
+    claimed = claims.news(results)
     explicable = set(_explicable(results).values_list("execution_id", flat=True))
     return [
         execution
@@ -179,7 +166,7 @@ class _RunAttributor:
     """All prompt files of the workspace; ``file`` is the one that a run is held against."""
     exports: Sequence[Export]
     """Into the workspace, the last first."""
-    claims: Mapping[str, Manifest]
+    claims: Claims
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -205,7 +192,7 @@ class _RunAttributor:
         texts = {self.templates.candidates[number].text for number in decided}
         self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
         keys = self.templates.versions_of(decided)
-        claimed = self._claimed(result)
+        claimed = self.claims.note(result)
         if claimed in keys:
             # The manifest names one version, and the bytes that were sent are that version's.
             result.found, result.version_id, result.basis = Found.EXACT, claimed, Basis.MANIFEST
@@ -215,15 +202,6 @@ class _RunAttributor:
             self._explain(result, attributions, delivered.task)
         _store(result, keys if result.found == Found.SEVERAL else [], self._rounds(result, attributions))
         return len(attributions)
-
-    def _claimed(self, result: RunResult) -> int | None:
-        """The key of the version that the run's manifest names, as it was then."""
-        claim = self.claims.get(result.execution_id)
-        if claim is None:
-            return None
-        result.pinned = storable(claim.reference)
-        named = PromptVersion.objects.filter(prompt_set__slug=claim.prompt_set, number=claim.version)
-        return named.filter(content_hash=claim.hash).values_list("pk", flat=True).first()
 
     def _with_their_file(self, keys: list[int]) -> "_RunAttributor":
         """The same for the prompt file whose team template is that of the versions, else for the main one."""

@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0008_audit'),
+        ('studio', '0009_api_tokens'),
     ]
 
     operations = [
