@@ -16,6 +16,7 @@ from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import Max
 from django.utils import timezone
 
+from builder.client.manifest import LOGS
 from builder.errors import (
     DatabaseDamaged,
     DatabaseQuarantined,
@@ -145,7 +146,8 @@ def _stamps(workspace: Workspace) -> _State:
     """What tells two states of the database apart, without opening it."""
     stamps: list[object] = []
     path = str(database_path(workspace.folder))
-    for name in (path, f"{path}.wal"):
+    # Manifests of pinned runs are written when the database is not any longer.
+    for name in (path, f"{path}.wal", str(workspace.folder / LOGS)):
         try:
             status = os.stat(name)
             stamps += [status.st_ino, status.st_size, status.st_mtime_ns]
