@@ -46,7 +46,7 @@ def test_first_minute_takes_five_clicks_and_no_scrolling(stranger: Page, server:
     expect(page.get_by_label("Message")).to_be_focused()
     page.keyboard.type("Say that it is now")
     expect(page.locator(".export-steps li")).to_have_text(
-        ["Save as v6", re.compile(r"production\s+v5 → v6"), re.compile("Briefing")]
+        ["Save as v6", re.compile(r"production\s+v5 →\s+v6"), re.compile("Briefing")]
     )
     click.on(page.get_by_role("button", name="Save and export v6"))
     expect(page).to_have_url(re.compile("/exports/"))
