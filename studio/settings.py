@@ -19,6 +19,7 @@ STUDIO_DATA = ENVIRONMENT.data
 STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
 STUDIO_LARGEST_DATABASE = ENVIRONMENT.largest_database
 STUDIO_SKILL_ROOTS = ENVIRONMENT.skill_roots
+STUDIO_API_RATE = ENVIRONMENT.api_rate
 STUDIO_COPY_PATIENCE = 0.3  # seconds that a page waits for the copy of a workspace's database
 STUDIO_MIXSEEK_WORKSPACE = ENVIRONMENT.mixseek_workspace
 
@@ -45,6 +46,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "studio.access.actors.Actors",
     "studio.shell.middleware.SignInRequired",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -64,6 +66,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
                 "studio.shell.layout.layout",
+                "studio.access.roles.permissions",
             ],
             # Each room has its own tags; templates load them by these names.
             "libraries": {

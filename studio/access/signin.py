@@ -8,9 +8,11 @@ from pathlib import Path
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models, transaction
-from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+
+from studio.access.accounts import Account, Role
+from studio.access.audit import Event, record
 
 LINK_LIFETIME = timedelta(hours=12)
 # Wrong passwords without a pause; from then on each one doubles it. Counted by name and address together:
@@ -21,7 +23,6 @@ FREE_FAILURES_OF_ADDRESS = 20
 LONGEST_PAUSE = timedelta(minutes=15)
 FAILURE_WINDOW = timedelta(hours=12)
 OPERATOR = "operator"
-_BY_LINK = "signed-in-by-link"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
 
@@ -34,7 +35,9 @@ def issue_link_token(now: datetime | None = None) -> str:
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)
     SignInLink.objects.filter(expires_at__lt=now).delete()
-    SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+    with transaction.atomic():
+        SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+        record(Event.LINK_MADE)
     return token
 
 
@@ -53,17 +56,6 @@ def signin_link() -> str:
     return address + reverse("signin-link", args=[issue_link_token()])
 
 
-def note_link(request: HttpRequest) -> None:
-    """The session was opened by a link; kept on the server, and gone with the session."""
-    request.session[_BY_LINK] = True
-
-
-def runs_the_studio(request: HttpRequest) -> bool:
-    """Whether it is somebody who can print links where the studio is installed, or a superuser."""
-    by_link = request.session.get(_BY_LINK) is True
-    return by_link or bool(request.user.is_active and getattr(request.user, "is_superuser", False))
-
-
 class SignInLinkManager(models.Manager["SignInLink"]):
     """Links are redeemed through here."""
 
@@ -78,6 +70,7 @@ class SignInLinkManager(models.Manager["SignInLink"]):
             if made:
                 user.set_unusable_password()
                 user.save(update_fields=["password"])
+                Account.objects.filter(user=user).update(role=Role.ADMINISTRATOR)
             return user if user.is_active else None
 
 

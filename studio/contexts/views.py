@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.template.rounds import rounds_of
+from studio.access.roles import Action, needs
 from studio.contexts.forms import (
     SHARED,
     AboutForm,
@@ -127,6 +128,7 @@ def context_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.CONTEXT)
 def context_samples(request: HttpRequest) -> HttpResponse:
     """Bring the contexts that the studio ships; what is there stays as it is."""
     added = add_samples(timezone.now())
@@ -136,6 +138,7 @@ def context_samples(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_new(request: HttpRequest) -> HttpResponse:
     """Make a context field by field."""
     if request.method == "POST":
@@ -145,6 +148,7 @@ def context_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """Make a context that begins as a copy; nothing is stored until it is saved."""
     source = _context(slug)
@@ -158,6 +162,7 @@ def context_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Change a context field by field."""
     if request.method == "POST":
@@ -170,6 +175,7 @@ def context_edit(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_new_json(request: HttpRequest) -> HttpResponse:
     """Make a context from JSON."""
     if request.method == "POST":
@@ -179,6 +185,7 @@ def context_new_json(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_edit_json(request: HttpRequest, slug: str) -> HttpResponse:
     """Change a context as JSON."""
     if request.method == "POST":
@@ -188,6 +195,7 @@ def context_edit_json(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.CONTEXT)
 def context_delete(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask first; versions and drafts hold no context, so nothing of them is lost."""
     context = _context(slug)

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs
 from studio.editor.conflicts import Conflict, between, is_changed
 from studio.editor.forms import RevisionForm, read_choices, read_draft, read_view
 from studio.editor.page import EditorPage, editor_with, not_saved, open_editor, with_preview
@@ -30,6 +31,7 @@ from studio.shell.requests import person_of, valid_or_refuse
 
 
 @require_safe
+@needs(Action.EDIT)
 def prompt_edit(request: HttpRequest, slug: str) -> HttpResponse:
     """The texts of a set, as the person's draft has them."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -54,6 +56,7 @@ def prompt_variables(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     """Make the text a version. Whatever comes between, the draft has it first."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -132,6 +135,7 @@ def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_draft(request: HttpRequest, slug: str) -> JsonResponse:
     """Keep what a tab holds; the answer tells the revision that it may write over next."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -148,6 +152,7 @@ def prompt_draft(request: HttpRequest, slug: str) -> JsonResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
     """Ask first; then put the draft aside and start from the newest version again."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -170,6 +175,7 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_copy(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """Take a text that was put aside up again; beside a draft with changes, the person decides."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -195,6 +201,7 @@ class CopyForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_conflict(request: HttpRequest, slug: str) -> HttpResponse:
     """Show both texts, or take what the person chose of them."""
     try:

@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from studio.access.roles import Action, needs
 from studio.home.demo.removal import planned_removal, remove_demo
 from studio.home.page import home_page
 
@@ -19,6 +20,7 @@ def home(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.WORKSPACE)
 def demo_remove(request: HttpRequest) -> HttpResponse:
     """What goes and what stays; then the removal of what the person saw."""
     changed = False

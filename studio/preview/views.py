@@ -15,6 +15,8 @@ from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError, Superseded
 from builder.template.variables import KINDS, PromptKind
+from studio.access.audit import Event, record
+from studio.access.roles import Action, needs
 from studio.compare.versions import SideName, sides
 from studio.contexts.at_round import chosen_context, context_at, usual_context
 from studio.editor.forms import DraftForm, ViewOf, read_draft, read_view, sent_text
@@ -144,6 +146,7 @@ def prompt_cacheable_prefix(request: Request, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_cacheable_prefix_take(request: HttpRequest, slug: str) -> HttpResponse:
     """Put a suggested order into the draft. Whatever comes between, the draft has the text first."""
     prompt_set, person, now = _template_set(slug), person_of(request), timezone.now()
@@ -265,6 +268,7 @@ def prompt_costs(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_budgets(request: HttpRequest, slug: str) -> HttpResponse:
     """Store what was said; an empty field is as usual."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -284,7 +288,15 @@ def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
             if not form.saw(stored):
                 form.tell_changes(stored)
                 return False
-            rows.filter(pk=prompt_set.pk).update(language_model=form.cleaned_data["language_model"], **said)
+            model = form.cleaned_data["language_model"]
+            rows.filter(pk=prompt_set.pk).update(language_model=model, **said)
+            before = {name: getattr(stored, name) for name in said}
+            record(
+                Event.SET_CHANGED,
+                prompt_set,
+                before=before | {"language_model": str(stored.language_model or "")},
+                after=said | {"language_model": str(model or "")},
+            )
     except IntegrityError:
         form.add_error("language_model", _("Somebody deleted this model just now."))
         return False

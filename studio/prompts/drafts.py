@@ -13,6 +13,7 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet
 from studio.prompts.texts import TextRow, Texts
 
@@ -120,6 +121,8 @@ class DraftManager(models.Manager["Draft"]):
                 raise StaleRevision
             if draft.templates != sent.templates:
                 DraftCopy.objects.put_aside(draft.prompt_set, draft.person, draft.sent, reason=reason, at=at)
+                if reason == CopyReason.DISCARDED:
+                    record(Event.DRAFT_DISCARDED, draft.prompt_set)
         return self.get(pk=draft.pk)
 
     def settle(self, draft: "Draft", base: int, *, at: datetime) -> None:

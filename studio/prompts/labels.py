@@ -9,6 +9,7 @@ from typing import Literal
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.shell.immutable import ImmutableModel
 
@@ -54,7 +55,7 @@ class LabelManager(models.Manager["Label"]):
                 return None
             if seen != "any" and seen != (None if made else label.version.number):
                 raise LabelMoved(name, None if made else label.version.number)
-            move = LabelMove.objects.create(
+            move: LabelMove = LabelMove.objects.create(
                 prompt_set=to.prompt_set,
                 name=name,
                 from_version=None if made else label.version,
@@ -65,6 +66,7 @@ class LabelManager(models.Manager["Label"]):
             )
             label.version, label.moved_at = to, at
             label.save(update_fields=["version", "moved_at"])
+            _record(Event.LABEL_MOVED, move)
         return move
 
     def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
@@ -77,7 +79,7 @@ class LabelManager(models.Manager["Label"]):
                 mine.delete()
             except models.ProtectedError as error:
                 raise LabelInUse from error
-            return LabelMove.objects.create(
+            move: LabelMove = LabelMove.objects.create(
                 prompt_set=mine.prompt_set,
                 name=mine.name,
                 from_version=mine.version,
@@ -86,6 +88,20 @@ class LabelManager(models.Manager["Label"]):
                 moved_at=at,
                 note=note,
             )
+            _record(Event.LABEL_REMOVED, move)
+        return move
+
+
+def _record(action: Event, move: "LabelMove") -> None:
+    old, new = move.from_version, move.to_version
+    record(
+        action,
+        move,
+        kind="label",
+        name=f"{move.prompt_set}: {move.name}",
+        before={"version": old.number} if old else None,
+        after={"label": move.name, "version": new.number if new else None, "note": move.note},
+    )
 
 
 class Label(models.Model):

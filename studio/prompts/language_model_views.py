@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from studio.access.roles import Action, needs
 from studio.prompts import language_models
 from studio.prompts.language_model_forms import LanguageModelForm, SeenModelForm, name_taken
 from studio.prompts.language_models import SHIPPED, LanguageModel, ListedModel, ModelConflict, NameTaken
@@ -36,6 +37,7 @@ def model_list(request: HttpRequest) -> HttpResponseBase:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.EDIT)
 def model_new(request: HttpRequest) -> HttpResponse:
     """Add a model to the table."""
     form = LanguageModelForm(request.POST if request.method == "POST" else None, today=timezone.localdate())
@@ -51,6 +53,7 @@ def model_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.EDIT)
 def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
     """Correct a model's figures; whoever has not seen the newest ones is shown them first."""
     model = get_object_or_404(LanguageModel.objects.select_related("changed_by"), pk=pk)
@@ -81,6 +84,7 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
     """The figures that the studio shipped."""
     model = get_object_or_404(LanguageModel, pk=pk)
@@ -96,6 +100,7 @@ def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_http_methods(_METHODS)
+@needs(Action.EDIT)
 def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a model out of the table, once it was said which sets name it."""
     model = get_object_or_404(LanguageModel, pk=pk)
@@ -112,6 +117,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def model_shipped(request: HttpRequest) -> HttpResponse:
     """Put the shipped models back that are not in the table."""
     added = language_models.add_missing()

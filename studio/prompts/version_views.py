@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs
 from studio.editor.sets import reason, restore_version
 from studio.preview.costs import version_costs
 from studio.preview.saving import NothingChanged, Refused, VersionConflict
@@ -32,6 +33,7 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
 
 
 @require_POST
+@needs(Action.EDIT)
 def version_restore(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     """A new version with the text of this one."""
     version, clean = _version(slug, number), valid_or_refuse(RestoreForm(request.POST)).cleaned_data
@@ -116,6 +118,7 @@ def _version(slug: str, number: int) -> PromptVersion:
 
 
 @require_POST
+@needs(Action.LABEL)
 def label_move(request: HttpRequest, slug: str) -> HttpResponse:
     """Point a label at a version, or take it off where no version is named."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)

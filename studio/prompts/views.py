@@ -11,7 +11,16 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from builder.errors import JailError
-from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
+from studio.access.roles import Action, needs
+from studio.editor.sets import (
+    archive_set,
+    change_set,
+    create_set,
+    duplicate_set,
+    reason,
+    save_defaults,
+    start_empty,
+)
 from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
 from studio.prompts.forms import (
@@ -59,6 +68,7 @@ def prompt_list(request: Request) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_new(request: HttpRequest) -> HttpResponse:
     """Make a set, from the defaults or empty."""
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
@@ -105,26 +115,26 @@ def prompt_detail(request: Request, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, tags and dialect of a set; its address stays, so that links go on working."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = PromptSetForm(request.POST) if request.method == "POST" else None
     if form is None or not form.is_valid():
         return settings_page(request, prompt_set, form=form)
-    PromptSet.objects.filter(pk=prompt_set.pk).update(
-        name=form.cleaned_data["name"], dialect=form.cleaned_data["dialect"]
-    )
-    set_tags(prompt_set, form.cleaned_data["tags"])
+    clean = form.cleaned_data
+    change_set(prompt_set, name=clean["name"], dialect=clean["dialect"], tags=clean["tags"])
     messages.success(request, _("The settings are saved."))
     return redirect(prompt_set)
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a set off the list, or put it back; nothing of it is lost."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    PromptSet.objects.filter(pk=prompt_set.pk).update(archived=archived)
+    archive_set(prompt_set, archived)
     said = (
         _("Archived. Everything is kept, under «Archived» in the list.")
         if archived
@@ -135,6 +145,7 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """A new set with the newest text of this one."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)

@@ -107,8 +107,8 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("s", _("Swap sides")),
                 Shortcut("n", _("Next round of the team")),
                 Shortcut("p", _("Its round before")),
-                Shortcut("r", _("Replay the round")),
-                Shortcut("d", _("Replay with your draft")),
+                Shortcut("r", _("Re-render the round")),
+                Shortcut("d", _("Re-render with your draft")),
             ],
         ),
         (

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from builder.system.input import MODES
+from studio.access.roles import Action, needs
 from studio.models import Workspace
 from studio.shell.downloads import attachment
 from studio.shell.refusal import RequestRefused
@@ -51,6 +52,7 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
 
 @require_POST
 @heavy
+@needs(Action.EDIT)
 def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
     """Keep the present build of one mode, with a note."""
     workspace = get_object_or_404(Workspace, slug=slug)

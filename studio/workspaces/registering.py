@@ -7,6 +7,7 @@ from pathlib import Path
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from studio.access.audit import Event, record
 from studio.models import Label, Workspace
 from studio.shell.addresses import free_slug
 from studio.workspaces.release import find_package
@@ -36,6 +37,7 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
                     label=label,
                     created_at=at,
                 )
+                record(Event.WORKSPACE_REGISTERED, made, after={"path": made.path, "label": str(label or "")})
             find_package(made)
             return made
         except IntegrityError:
@@ -64,7 +66,9 @@ def same_folder(folder: Path) -> Workspace | None:
 
 def _bring_back(workspace: Workspace, name: str, dialect: str, label: Label | None) -> Workspace:
     back = Workspace.objects.filter(pk=workspace.pk, archived=True)
-    if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
-        raise AlreadyRegistered(workspace)
-    workspace.refresh_from_db()
+    with transaction.atomic():
+        if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
+            raise AlreadyRegistered(workspace)
+        workspace.refresh_from_db()
+        record(Event.WORKSPACE_BACK, workspace)
     return workspace

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
-from studio.access.signin import runs_the_studio
+from studio.access.roles import Action, needs
 from studio.models import Workspace
 from studio.shell.refusal import RequestRefused, Way
 from studio.shell.requests import person_of, valid_or_refuse
@@ -47,6 +47,7 @@ class FolderRow:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.WORKSPACE)
 def workspace_new(request: HttpRequest) -> HttpResponse:
     """Register a folder: the one of $MIXSEEK_WORKSPACE, one that was found, or any other below the roots."""
     if request.method != "POST":
@@ -71,9 +72,9 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.FOLDER)
 def folder_allow(request: HttpRequest) -> HttpResponse:
     """Let workspaces below a folder be used; then back to registering one."""
-    _require_right(request)
     form = AllowFolderForm(request.POST)
     if form.is_valid():
         try:
@@ -92,9 +93,9 @@ def folder_allow(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.FOLDER)
 def folder_take_back(request: HttpRequest) -> HttpResponse:
     """Allow a folder no longer; the workspaces that this concerns are named."""
-    _require_right(request)
     folder = Path(valid_or_refuse(TakeBackForm(request.POST)).cleaned_data["folder"])
     below = _workspaces_below(folder, list(Workspace.objects.filter(archived=False)))
     if not take_back(folder):
@@ -129,7 +130,6 @@ def _page(
         "scan": None if named else scan([*paths, *([offer.folder] if offer else [])]),
         "roots": named_roots(),
         "fixed": are_fixed(),
-        "may_allow": runs_the_studio(request),
         "outside": outside,
     }
     if not are_fixed():
@@ -140,17 +140,6 @@ def _page(
         except FolderRefused as refusal:
             context["broken"] = refusal
     return render(request, "workspaces/new.html", context, status=status)
-
-
-def _require_right(request: HttpRequest) -> None:
-    """Which folders are used is decided by whoever runs the studio, for everybody."""
-    if not runs_the_studio(request):
-        raise RequestRefused(
-            403,
-            _("Your account may not decide which folders the studio uses."),
-            _("Whoever runs this studio may: signed in with the link that it prints, or as a superuser."),
-            ways=[_way_back()],
-        )
 
 
 def _outside(named: str) -> str:

@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from studio.access.signin import runs_the_studio
+from studio.access.roles import Action, needs
 from studio.models import Workspace
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.forms import ArchiveForm
@@ -18,7 +18,14 @@ from studio.shell.live import take_marks
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered
-from studio.workspaces.changing import ChangedMeanwhile, change_settings, mark_of_settings
+from studio.workspaces.changing import (
+    ChangedMeanwhile,
+    archive_workspace,
+    change_settings,
+    find_release_again,
+    mark_of_settings,
+    read_database_again,
+)
 from studio.workspaces.file_kinds import OtherPromptsFile, kind_of_file, prompt_files_of
 from studio.workspaces.forms import (
     WorkspaceListForm,
@@ -32,7 +39,7 @@ from studio.workspaces.page import detail_page
 from studio.workspaces.preview_page import preview_of
 from studio.workspaces.registering import AlreadyRegistered
 from studio.workspaces.roots import are_fixed
-from studio.workspaces.stores import NotAllowed, store_of
+from studio.workspaces.stores import NotAllowed
 
 
 @require_safe
@@ -53,7 +60,6 @@ def workspace_list(request: Request) -> HttpResponse:
         "any_archived": archived or Workspace.objects.filter(archived=True).exists(),
         "offer": None if archived else offered(workspaces),
         "fixed": are_fixed(),
-        "may_allow": runs_the_studio(request),
     }
     return render(request, "workspaces/_list.html" if part else "workspaces/list.html", context)
 
@@ -78,6 +84,7 @@ def workspace_preview(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.WORKSPACE)
 def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
     """Name, folder, format and the labels that are followed; the address stays, so links go on working."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)
@@ -119,11 +126,12 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.EDIT)
 def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
     """Read a database once more that was set aside; the page says what came of it."""
     workspace = get_object_or_404(Workspace, slug=slug)
     try:
-        store_of(workspace).try_again()
+        read_database_again(workspace)
     except NotAllowed as error:
         language = reader_language()
         raise RequestRefused(403, error.text(language), error.advice(language)) from error
@@ -131,20 +139,22 @@ def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.WORKSPACE)
 def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
     """Go by what was found out about the release, no longer by what somebody fixed."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    Workspace.objects.filter(pk=workspace.pk).update(dialect="")
+    find_release_again(workspace)
     messages.success(request, _("The release is found out from now on."))
     return redirect(workspace)
 
 
 @require_POST
+@needs(Action.WORKSPACE)
 def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a workspace off the list, or put it back; the folder is left alone."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     workspace = get_object_or_404(Workspace, slug=slug)
-    Workspace.objects.filter(pk=workspace.pk).update(archived=archived)
+    archive_workspace(workspace, archived)
     if archived:
         messages.success(
             request, _("%(name)s is off the list; its folder is as it was.") % {"name": workspace.name}

@@ -13,6 +13,7 @@ from django.test import Client
 from django.utils import timezone, translation
 
 from builder.jail import JailPool
+from studio.access.accounts import Role
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
 from tests.studio.clock import NOW
@@ -42,6 +43,14 @@ def time_enough() -> Iterator[None]:
             "workspaces.candidates.SECONDS",
         ):
             patch.setattr(f"studio.{name}", 120.0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def administrators() -> Iterator[None]:
+    """People of tests that are not about roles may do everything."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("studio.access.accounts.FIRST_ROLE", Role.ADMINISTRATOR)
         yield
 
 

@@ -2,11 +2,13 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
 from builder.errors import JailError
+from studio.access.actors import StudioCommand
+from studio.access.roles import Action, require
 from studio.access.signin import OPERATOR
 from studio.editor.sets import reason
 from studio.preview.saving import Refused
@@ -17,7 +19,7 @@ USAGE = 2
 NOT_WRITTEN = 1
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Export a version from the command line, as the pages do: with the same checks and receipts."""
 
     help = (
@@ -59,7 +61,10 @@ class Command(BaseCommand):
         try:
             version, label_name = version_named(options["what"])
             person = person_named(options["user"])
-            workspaces = [workspace_at(path, now, keep=not dry_run) for path in options["workspace"]]
+            require(person, Action.EXPORT)
+            workspaces = [
+                workspace_at(path, now, by=person, keep=not dry_run) for path in options["workspace"]
+            ]
         except RequestRefused as refused:
             raise CommandError(f"{refused.what} {refused.advice}".strip(), returncode=USAGE) from refused
         except (OperationalError, ProgrammingError) as error:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from builder.errors import BuilderError, JailError, TaskUnknown
 from builder.invalid_input import ContextError
+from studio.access.roles import Action, needs
 from studio.contexts.forms import SHARED, ContextSearchForm, name_taken
 from studio.contexts.models import NameTaken
 from studio.editor.forms import read_view, sent_text
@@ -69,6 +70,7 @@ def prompt_coverage(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.CONTEXT)
 def run_round_context(
     request: HttpRequest, slug: str, execution: str, team: str, number: int
 ) -> HttpResponse:
@@ -137,12 +139,13 @@ def _form(request: HttpRequest, workspace: Workspace, played: PlayedRound) -> Ro
 def _saved(request: HttpRequest, saved: SampleContext, form: RoundContextForm) -> HttpResponse:
     messages.success(request, _("The round is saved as a sample context."))
     if form.stand_in:
-        stand_in = _("This round has no submission yet, so that of round %(round)d stands in.")
+        stand_in = _("This round has no submission yet, so that of round %(round)d is used.")
         messages.info(request, stand_in % {"round": form.stand_in})
     return redirect(saved)
 
 
 @require_safe
+@needs(Action.CONTEXT)
 def context_from_run(request: HttpRequest) -> HttpResponse:
     """Pick a workspace, then a run, then a team's round."""
     wanted = valid_or_refuse(PickRoundForm(request.GET)).cleaned_data

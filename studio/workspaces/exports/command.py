@@ -9,6 +9,7 @@ from uuid import uuid4
 from django.contrib.auth.models import User
 from django.utils import timezone
 
+from studio.access.roles import Action, require
 from studio.access.signin import OPERATOR
 from studio.compare.versions import unified_text
 from studio.models import Export, PromptSet, PromptVersion, Workspace
@@ -54,8 +55,8 @@ def person_named(name: str | None) -> User:
     return person
 
 
-def workspace_at(path: str, now: datetime, *, keep: bool) -> Workspace:
-    """The workspace of that folder; one that is not registered is, where the roots allow it."""
+def workspace_at(path: str, now: datetime, *, by: User, keep: bool) -> Workspace:
+    """The workspace of that folder; one that is not registered is, where roots and role allow it."""
     folder = allowed_folder(str(Path(path).expanduser().absolute()) if path else path)
     known = same_folder(folder)
     if known is not None and not known.archived:
@@ -63,6 +64,7 @@ def workspace_at(path: str, now: datetime, *, keep: bool) -> Workspace:
     if not keep:
         # For a look alone nothing is registered.
         return known or Workspace(slug=folder.name, name=folder.name, path=str(folder), created_at=now)
+    require(by, Action.WORKSPACE)
     dialect, label = (known.dialect, known.label) if known else ("", None)
     return register(folder, name="", dialect=dialect, label=label, at=now)
 

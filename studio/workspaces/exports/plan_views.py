@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs, require
 from studio.editor.sets import reason, shared_failure
 from studio.models import Draft, Export, Label, PromptSet, PromptVersion, Workspace
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
@@ -38,6 +39,7 @@ Clean = dict[str, Any]
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EXPORT)
 def prompt_export(request: HttpRequest, slug: str) -> HttpResponse:
     """What would be saved, moved and written where; confirmed, it is carried out."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
@@ -140,6 +142,11 @@ def _confirmed(
     if not (orders or draft or clean["move"]):
         messages.error(request, _("Nothing is chosen: tick what shall be written."))
         return _plan_page(request, prompt_set, clean, status=422)
+    # All rights are asked for before the first step.
+    if draft is not None:
+        require(person, Action.EDIT)
+    if clean["move"]:
+        require(person, Action.LABEL, prompt_set.labels.filter(name=clean["move"]).first())
     if draft is not None:
         saved = _saved(request, draft, clean, now)
         if isinstance(saved, HttpResponse):

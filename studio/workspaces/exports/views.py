@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_safe
 
+from studio.access.roles import Action, needs
 from studio.compare.versions import text_diff
 from studio.models import Export, Workspace
 from studio.shell.refusal import RequestRefused
@@ -57,6 +58,7 @@ def export_detail(request: HttpRequest, batch: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EXPORT)
 def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
     """What stood there before an export comes back."""
     export = get_object_or_404(Export.objects.select_related("workspace", "version__prompt_set"), pk=pk)

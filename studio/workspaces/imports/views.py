@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from builder.errors import JailError
+from studio.access.roles import Action, needs
 from studio.compare.versions import View
 from studio.editor.sets import reason
 from studio.models import Label, PromptSet, PromptVersion, Upload, Workspace
@@ -50,6 +51,7 @@ Moved = str
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@needs(Action.EDIT)
 def prompt_import(request: HttpRequest) -> HttpResponseBase:
     """Choose a file, of one's own or a workspace's."""
     if request.method != "POST":
@@ -70,6 +72,7 @@ def _uploaded(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EDIT)
 def upload_import(request: HttpRequest, number: int) -> HttpResponse:
     """A file that was uploaded: what it would make of a set, and making it so."""
     upload = get_object_or_404(Upload, pk=number, person=person_of(request))
@@ -80,6 +83,7 @@ def upload_import(request: HttpRequest, number: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @heavy
+@needs(Action.EDIT)
 def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
     """The same for a workspace's own file, as it is now."""
     workspace, view = _workspace(slug), valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
@@ -97,6 +101,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_POST
 @heavy
+@needs(Action.ADOPT)
 def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     """One click: the file in the workspace is the next version of the set that it follows."""
     workspace, now = _workspace(slug), timezone.now()

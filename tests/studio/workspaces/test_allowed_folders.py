@@ -13,8 +13,9 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
+from studio.access.accounts import Role
 from studio.access.signin import issue_link_token
-from studio.models import Workspace
+from studio.models import Account, Workspace
 from studio.workspaces.allowed_folders import FILE_NAME, allowed_folders
 from studio.workspaces.allowing import allow, take_back
 from studio.workspaces.roots import FolderOutside, FolderRefused, allowed_folder
@@ -59,21 +60,11 @@ def test_a_folder_is_allowed_and_a_workspace_in_it_registered(operator: Client, 
 def test_who_may_allow_a_folder(client: Client, person: User, tmp_path: Path) -> None:
     sent = {"folder": str(tmp_path / "lab")}
     client.force_login(person)
-    client.cookies["signed-in-by-link"] = "1"
-    assert "Allow this folder" not in page_of(client, f"/workspaces/new/?path={tmp_path / 'lab'}")
+    Account.objects.filter(user=person).update(role=Role.RELEASER)
     for address in ("/workspaces/new/allow/", "/workspaces/new/take-back/"):
-        answer = client.post(address, sent | {"signed-in-by-link": "1"})
-        assert answer.status_code == 403
-    # The account of the link, signed in another way, may not either: the session tells.
-    client.logout()
-    client.get(reverse("signin-link", args=[issue_link_token()]))
-    operator = User.objects.get(username="operator")
-    client.logout()
-    client.force_login(operator)
-    assert client.post("/workspaces/new/allow/", sent).status_code == 403
+        assert client.post(address, sent).status_code == 403
     assert allowed_folders() == ()
-    User.objects.filter(pk=person.pk).update(is_superuser=True)
-    client.force_login(User.objects.get(pk=person.pk))
+    Account.objects.filter(user=person).update(role=Role.ADMINISTRATOR)
     assert client.post("/workspaces/new/allow/", sent).status_code == 302
     assert [(one.path, one.by) for one in allowed_folders()] == [(tmp_path / "lab", "yuki")]
 
@@ -109,7 +100,7 @@ def test_what_is_no_folder_is_refused(folder: str, operator: Client, tmp_path: P
     assert allowed_folders() == ()
 
 
-def test_a_link_is_remembered_as_the_folder_that_it_led_to(tmp_path: Path) -> None:
+def test_a_link_is_remembered_as_the_folder_that_it_led_to(db: None, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "lab")
     assert allow(str(tmp_path / "link"), by="yuki", at=NOW) == tmp_path / "lab"
     (tmp_path / "link").unlink()
@@ -119,7 +110,7 @@ def test_a_link_is_remembered_as_the_folder_that_it_led_to(tmp_path: Path) -> No
     assert allowed_folder(str(tmp_path / "lab" / "team"))
 
 
-def test_a_folder_that_became_a_link_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_that_became_a_link_is_not_used(db: None, tmp_path: Path) -> None:
     allow(str(tmp_path / "lab"), by="yuki", at=NOW)
     (tmp_path / "lab").rename(tmp_path / "moved")
     (tmp_path / "lab").symlink_to(tmp_path / "home")
