@@ -68,6 +68,7 @@ TEMPLATES = [
                 "studio.shell.layout.layout",
                 "studio.access.roles.permissions",
             ],
+            "builtins": ["studio.help.tags"],  # a "?" may stand on any page
             # Each room has its own tags; templates load them by these names.
             "libraries": {
                 room: f"studio.{room}.tags"

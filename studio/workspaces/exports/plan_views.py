@@ -19,20 +19,18 @@ from django.views.decorators.http import require_http_methods
 from builder.errors import JailError
 from studio.access.roles import Action, needs, require
 from studio.editor.sets import reason, shared_failure
-from studio.models import Draft, Export, Label, PromptSet, PromptVersion, Workspace
+from studio.models import Draft, Export, Label, PromptSet, PromptVersion
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
-from studio.prompts.file_kinds import FileKind
 from studio.prompts.labels import LabelMoved
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.shell.turns import heavy
+from studio.workspaces.exports.confirming import orders_of
 from studio.workspaces.exports.forms import DRAFT, ConfirmForm, PlanForm
 from studio.workspaces.exports.page import NoDraft, export_page, require_label
 from studio.workspaces.exports.plan import chosen_version
-from studio.workspaces.exports.writing import Order, confirm
-from studio.workspaces.file_kinds import kind_of_file, prompt_files_of
-from studio.workspaces.models import LABELLED
+from studio.workspaces.exports.writing import confirm
 
 Clean = dict[str, Any]
 
@@ -136,7 +134,11 @@ def _draft(request: HttpRequest, prompt_set: PromptSet, clean: Clean) -> Draft:
 def _confirmed(
     request: HttpRequest, prompt_set: PromptSet, clean: Clean, draft: Draft | None
 ) -> HttpResponse:
-    orders = _orders(clean, prompt_set.holds)
+    ticked = set(clean["workspace"])
+    seen, knowingly = (
+        [each for each in clean[name] if each[0] in ticked] for name in ("target", "overwrite")
+    )
+    orders = orders_of(seen, knowingly, prompt_set.holds)
     person, now, done = person_of(request), timezone.now(), list[str]()
     version = _version_as_seen(prompt_set, clean)
     if not (orders or draft or clean["move"]):
@@ -254,23 +256,3 @@ def _why(error: Exception) -> str:
     if isinstance(error, Refused | JailError):
         return reason(error)
     return _("Your account may not do this.")
-
-
-def _orders(clean: Clean, holds: str) -> list[Order]:
-    """The files that are ticked, each as the page showed it."""
-    knowingly, ticked = dict(clean["overwrite"]), set(clean["workspace"])
-    seen = {key: sha for key, sha in [*clean["target"], *clean["overwrite"]] if key in ticked}
-    slugs = {key.partition("@")[0] for key in ticked}
-    workspaces = Workspace.objects.filter(archived=False, slug__in=slugs).select_related(*LABELLED)
-    files = {
-        workspace.slug + file.mark: (workspace, file)
-        for workspace in workspaces
-        for file in (prompt_files_of(workspace) if FileKind(holds).has_templates else [kind_of_file(holds)])
-    }
-    if missing := ticked - files.keys():
-        raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
-    return [
-        Order(workspace, sha256, key in knowingly, file)
-        for key, sha256 in seen.items()
-        for workspace, file in [files[key]]
-    ]
