@@ -125,6 +125,7 @@ def _titles() -> list[tuple[str, str, dict[str, str]]]:
                 ("workspaces", "workspace-new", _("Register a workspace")),
                 ("workspaces", "export-list", _("Exports")),
                 ("system", "model-list", _("Models")),
+                ("search", "audit-list", _("Audit")),
                 ("system", "shortcuts", _("Keyboard shortcuts")),
                 ("search", "search", _("Search")),
             ]
