@@ -7,6 +7,7 @@ from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
+from studio.machines.models import RemoteBatch, RemoteFile, RemoteWorkspace
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
 from studio.prompts.labels import Label, LabelMove
@@ -34,6 +35,9 @@ __all__ = [
     "LanguageModel",
     "PromptSet",
     "PromptVersion",
+    "RemoteBatch",
+    "RemoteFile",
+    "RemoteWorkspace",
     "RoundResult",
     "RunResult",
     "SampleContext",
