@@ -65,6 +65,12 @@ PAGES = (
         _("Commands that fail a build where a template is wrong or a workspace out of step."),
         has_picture=False,
     ),
+    HelpPage(
+        "everything",
+        _("Take everything with you"),
+        _("The whole studio as plain files, and how to read them into another one."),
+        has_picture=False,
+    ),
 )  # fmt: skip
 
 
