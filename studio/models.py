@@ -1,6 +1,7 @@
 """All models of the studio, as Django looks for them here; each room has its own."""
 
 from studio.access.accounts import Account
+from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.contexts.models import SampleContext
@@ -24,6 +25,7 @@ __all__ = [
     "ExportScoring",
     "FollowedFile",
     "HistoryNote",
+    "Invitation",
     "Label",
     "LabelMove",
     "LanguageModel",

@@ -71,6 +71,7 @@ TEMPLATES = [
                 room: f"studio.{room}.tags"
                 for room in (
                     "shell",
+                    "access",
                     "prompts",
                     "preview",
                     "compare",

@@ -3,10 +3,24 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    BaseUserCreationForm,
+    PasswordChangeForm,
+    SetPasswordForm,
+)
 from django.contrib.auth.models import User
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from studio.access.accounts import Account, Role
+from studio.access.limits import Limit
+
+
+def as_role(value: str) -> Role:
+    """The role that a form names."""
+    return Role(int(value))
 
 
 def _bound_length(form: forms.Form) -> None:
@@ -23,6 +37,44 @@ class SignInForm(AuthenticationForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _bound_length(self)
+
+
+class InvitationForm(forms.Form):
+    """Whom to invite, in the words of the one who invites, and as what."""
+
+    role = forms.TypedChoiceField(
+        coerce=as_role, choices=Role.choices, initial=Role.EDITOR, label=pgettext_lazy("of a person", "Role")
+    )
+    note = forms.CharField(required=False, max_length=120, label=gettext_lazy("For whom"))
+
+
+class JoinForm(BaseUserCreationForm[User]):
+    """Name and password of somebody who was invited."""
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        _bound_length(self)
+        self.fields["username"].help_text = _("Versions, exports and comments of history carry this name.")
+        self.fields["password1"].help_text = _("At least 8 characters, and not a common password.")
+        self.fields["password2"].help_text = ""
+        self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
+
+
+class PersonForm(forms.ModelForm[Account]):
+    """What an administrator changes of an account."""
+
+    role = forms.TypedChoiceField(
+        coerce=as_role, choices=Role.choices, label=pgettext_lazy("of a person", "Role")
+    )
+
+    class Meta:
+        model = Account
+        fields = ("role", *Limit.values)
+        labels = dict(Limit.choices)
 
 
 def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":

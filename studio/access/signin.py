@@ -25,7 +25,8 @@ OPERATOR = "operator"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What is stored of a token or a name that nobody shall read from the database."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -34,7 +35,7 @@ def issue_link_token(now: datetime | None = None) -> str:
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)
     SignInLink.objects.filter(expires_at__lt=now).delete()
-    SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+    SignInLink.objects.create(digest=digest(token), expires_at=now + LINK_LIFETIME)
     return token
 
 
@@ -60,7 +61,7 @@ class SignInLinkManager(models.Manager["SignInLink"]):
         """The operator's account for a good token, which is spent by this; None for any other."""
         with transaction.atomic():
             # One statement finds and spends it: of two who follow the link at once, one gets in.
-            spent, _by_table = self.filter(digest=_digest(token), expires_at__gte=now).delete()
+            spent, _by_table = self.filter(digest=digest(token), expires_at__gte=now).delete()
             if not spent:
                 return None
             user, made = User.objects.get_or_create(username=OPERATOR)
@@ -99,7 +100,7 @@ class SignInAttemptManager(models.Manager["SignInAttempt"]):
 
         Noting it first means that guesses sent all at once are counted like guesses in a row.
         """
-        who = _digest(username.casefold())
+        who = digest(username.casefold())
         with transaction.atomic():
             self.filter(at__lt=now - FAILURE_WINDOW).delete()
             here = self.filter(address=address)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from studio.access import views
+from studio.access import people_views, views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
@@ -11,4 +11,12 @@ urlpatterns = [
     path("account/", views.account, name="account"),
     path("account/password/", views.account_password, name="account-password"),
     path("account/sessions/end/", views.account_sessions_end, name="account-sessions-end"),
+    path("invitation/<str:token>/", people_views.invitation, name="invitation"),
+    path("roles/", people_views.role_list, name="role-list"),
+    path("people/", people_views.people, name="people"),
+    path("people/invite/", people_views.person_invite, name="person-invite"),
+    path("people/withdraw/<number:pk>/", people_views.invitation_withdraw, name="invitation-withdraw"),
+    path("people/<number:pk>/", people_views.person, name="person"),
+    path("people/<number:pk>/switch/", people_views.person_switch, name="person-switch"),
+    path("people/<number:pk>/remove/", people_views.person_remove, name="person-remove"),
 ]

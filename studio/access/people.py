@@ -1,0 +1,124 @@
+"""People: invitations, changes of accounts, and the rule that one administrator is always left."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.db import models, transaction
+from django.utils.translation import gettext as _
+
+from studio.access.accounts import Account, Role
+from studio.access.sessions import end_sessions
+from studio.access.signin import digest
+from studio.shell.refusal import RequestRefused
+
+INVITATION_LIFETIME = timedelta(days=7)
+
+
+class InvitationManager(models.Manager["Invitation"]):
+    """Invitations are made, found and used up through here."""
+
+    def invite(self, role: Role, note: str, *, by: User, at: datetime) -> str:
+        """A token for `/invitation/<token>/`: good once and for seven days; only its hash is stored."""
+        token = secrets.token_urlsafe(32)
+        self.filter(expires_at__lt=at).delete()
+        self.create(
+            digest=digest(token),
+            role=role,
+            note=note,
+            made_by=by,
+            made_at=at,
+            expires_at=at + INVITATION_LIFETIME,
+        )
+        return token
+
+    def good(self, token: str, now: datetime) -> "Invitation | None":
+        """The invitation of that token, where it was not used and is not too old."""
+        return self.filter(digest=digest(token), expires_at__gte=now).first()
+
+    def accept(self, invitation: "Invitation", name: str, password: str, email: str) -> User | None:
+        """The new account; None where somebody else used the invitation a moment ago.
+
+        Raises ``IntegrityError`` for a name that was taken a moment ago; the invitation is good then as before.
+        """
+        with transaction.atomic():
+            spent, _by_table = self.filter(pk=invitation.pk).delete()
+            if not spent:
+                return None
+            person = User.objects.create_user(name, email, password)
+            Account.objects.filter(user=person).update(role=invitation.role)
+        return User.objects.get(pk=person.pk)
+
+
+class Invitation(models.Model):
+    """A link that was given to somebody and not yet followed; the row goes when it is."""
+
+    digest = models.CharField(max_length=64, unique=True)
+    role = models.PositiveSmallIntegerField(choices=Role.choices)
+    note = models.CharField(max_length=120, blank=True)
+    made_by = models.ForeignKey(User, on_delete=models.CASCADE, related_name="+")
+    made_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+
+    objects = InvitationManager()
+
+    def __str__(self) -> str:
+        return f"invitation until {self.expires_at:%Y-%m-%d %H:%M}"
+
+
+class LastAdministrator(RequestRefused):
+    """409: somebody must be able to manage people."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            409,
+            _("This is the only administrator who can sign in."),
+            _("Make somebody else an administrator first."),
+            title=_("One administrator must stay"),
+        )
+
+
+@contextmanager
+def _managed_still() -> Iterator[None]:
+    """A change of accounts, taken back where it would leave no administrator."""
+    administrators = Account.objects.active().filter(role=Role.ADMINISTRATOR)
+    with transaction.atomic():
+        # Two who demote each other at once: the second waits here, and then finds itself the last one.
+        list(administrators.select_for_update())
+        yield
+        if not administrators.exists():
+            raise LastAdministrator
+
+
+def change_role(person: User, role: Role) -> None:
+    """Give another role; it counts from the person's next request on."""
+    with _managed_still():
+        Account.objects.filter(user=person).update(role=role)
+
+
+def switch_off(person: User) -> None:
+    """Nobody signs in with the account any more, and whoever is signed in no longer is."""
+    with _managed_still():
+        User.objects.filter(pk=person.pk).update(is_active=False)
+        end_access(person)
+
+
+def switch_on(person: User) -> None:
+    """The account can be signed in with again; a person who was removed does not come back."""
+    User.objects.filter(pk=person.pk, account__left_at=None).update(is_active=True)
+
+
+def remove(person: User, *, at: datetime) -> None:
+    """Take the person off the list for good. The name stays: versions and receipts carry it."""
+    with _managed_still():
+        person.set_unusable_password()
+        User.objects.filter(pk=person.pk).update(is_active=False, email="", password=person.password)
+        Account.objects.filter(user=person).update(left_at=at, role=Role.VIEWER)
+        end_access(person)
+
+
+def end_access(person: User) -> None:
+    """End every way in that is open now: sessions, and whatever else acts as the person."""
+    end_sessions(person)
