@@ -1,6 +1,7 @@
 """All models of the studio, as Django looks for them here; each room has its own."""
 
 from studio.access.accounts import Account
+from studio.access.audit import AuditEntry
 from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
@@ -18,6 +19,7 @@ from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
 
 __all__ = [
     "Account",
+    "AuditEntry",
     "Draft",
     "DraftCopy",
     "Export",

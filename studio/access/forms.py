@@ -1,13 +1,13 @@
 """Forms of accounts: signing in, and one's own password."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib.auth.forms import (
     AuthenticationForm,
-    BaseUserCreationForm,
     PasswordChangeForm,
     SetPasswordForm,
+    UserCreationForm,
 )
 from django.contrib.auth.models import User
 from django.core.validators import MaxLengthValidator
@@ -18,12 +18,19 @@ from studio.access.accounts import Account, Role
 from studio.access.limits import Limit
 
 
-def as_role(value: str) -> Role:
-    """The role that a form names."""
-    return Role(int(value))
+class RoleField(forms.TypedChoiceField):
+    """One of the roles."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            coerce=lambda value: Role(int(value)),
+            choices=Role.choices,
+            label=pgettext_lazy("of a person", "Role"),
+            **kwargs,
+        )
 
 
-def _bound_length(form: forms.Form) -> None:
+def _bound_length(form: forms.BaseForm) -> None:
     """Nobody's password is longer, and hashing megabytes would be work for nothing."""
     for field in form.fields.values():
         if isinstance(field.widget, forms.PasswordInput):
@@ -42,13 +49,11 @@ class SignInForm(AuthenticationForm):
 class InvitationForm(forms.Form):
     """Whom to invite, in the words of the one who invites, and as what."""
 
-    role = forms.TypedChoiceField(
-        coerce=as_role, choices=Role.choices, initial=Role.EDITOR, label=pgettext_lazy("of a person", "Role")
-    )
+    role = RoleField(initial=Role.EDITOR)
     note = forms.CharField(required=False, max_length=120, label=gettext_lazy("For whom"))
 
 
-class JoinForm(BaseUserCreationForm[User]):
+class JoinForm(UserCreationForm):  # type: ignore[type-arg]
     """Name and password of somebody who was invited."""
 
     class Meta:
@@ -64,17 +69,15 @@ class JoinForm(BaseUserCreationForm[User]):
         self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
 
 
-class PersonForm(forms.ModelForm[Account]):
+class PersonForm(forms.ModelForm):  # type: ignore[type-arg]
     """What an administrator changes of an account."""
 
-    role = forms.TypedChoiceField(
-        coerce=as_role, choices=Role.choices, label=pgettext_lazy("of a person", "Role")
-    )
+    role = RoleField()
 
     class Meta:
         model = Account
         fields = ("role", *Limit.values)
-        labels = dict(Limit.choices)
+        labels: ClassVar = dict(Limit.choices)
 
 
 def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":

@@ -1,15 +1,17 @@
 """People: invitations, changes of accounts, and the rule that one administrator is always left."""
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.utils.translation import gettext as _
 
 from studio.access.accounts import Account, Role
+from studio.access.audit import Event, record
 from studio.access.sessions import end_sessions
 from studio.access.signin import digest
 from studio.shell.refusal import RequestRefused
@@ -24,15 +26,24 @@ class InvitationManager(models.Manager["Invitation"]):
         """A token for `/invitation/<token>/`: good once and for seven days; only its hash is stored."""
         token = secrets.token_urlsafe(32)
         self.filter(expires_at__lt=at).delete()
-        self.create(
-            digest=digest(token),
-            role=role,
-            note=note,
-            made_by=by,
-            made_at=at,
-            expires_at=at + INVITATION_LIFETIME,
-        )
+        with transaction.atomic():
+            self.create(
+                digest=digest(token),
+                role=role,
+                note=note,
+                made_by=by,
+                made_at=at,
+                expires_at=at + INVITATION_LIFETIME,
+            )
+            record(Event.PERSON_INVITED, kind="invitation", name=note, after={"role": role.name.lower()})
         return token
+
+    def withdraw(self, pk: int) -> None:
+        """The link is good no longer."""
+        with transaction.atomic():
+            invitation = self.filter(pk=pk).first()
+            if invitation is not None and self.filter(pk=pk).delete()[0]:
+                record(Event.INVITATION_WITHDRAWN, kind="invitation", name=invitation.note)
 
     def good(self, token: str, now: datetime) -> "Invitation | None":
         """The invitation of that token, where it was not used and is not too old."""
@@ -41,7 +52,7 @@ class InvitationManager(models.Manager["Invitation"]):
     def accept(self, invitation: "Invitation", name: str, password: str, email: str) -> User | None:
         """The new account; None where somebody else used the invitation a moment ago.
 
-        Raises ``IntegrityError`` for a name that was taken a moment ago; the invitation is good then as before.
+        Raises ``IntegrityError`` for a name that was taken a moment ago; the invitation stays good then.
         """
         with transaction.atomic():
             spent, _by_table = self.filter(pk=invitation.pk).delete()
@@ -49,6 +60,13 @@ class InvitationManager(models.Manager["Invitation"]):
                 return None
             person = User.objects.create_user(name, email, password)
             Account.objects.filter(user=person).update(role=invitation.role)
+            role = Role(invitation.role).name.lower()
+            record(
+                Event.PERSON_JOINED,
+                person,
+                by=person,
+                after={"role": role, "invited by": str(invitation.made_by)},
+            )
         return User.objects.get(pk=person.pk)
 
 
@@ -92,10 +110,17 @@ def _managed_still() -> Iterator[None]:
             raise LastAdministrator
 
 
-def change_role(person: User, role: Role) -> None:
-    """Give another role; it counts from the person's next request on."""
+def change(person: User, values: Mapping[str, Any]) -> None:
+    """Give another role or other limits; they count from the person's next request on."""
     with _managed_still():
-        Account.objects.filter(user=person).update(role=role)
+        mine = Account.objects.filter(user=person)
+        before = mine.values(*values).get()
+        mine.update(**values)
+        record(Event.PERSON_CHANGED, person, before=_named(before), after=_named(values))
+
+
+def _named(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {**values, **({"role": Role(values["role"]).name.lower()} if "role" in values else {})}
 
 
 def switch_off(person: User) -> None:
@@ -103,11 +128,14 @@ def switch_off(person: User) -> None:
     with _managed_still():
         User.objects.filter(pk=person.pk).update(is_active=False)
         end_access(person)
+        record(Event.PERSON_OFF, person)
 
 
 def switch_on(person: User) -> None:
     """The account can be signed in with again; a person who was removed does not come back."""
-    User.objects.filter(pk=person.pk, account__left_at=None).update(is_active=True)
+    with transaction.atomic():
+        if User.objects.filter(pk=person.pk, account__left_at=None).update(is_active=True):
+            record(Event.PERSON_ON, person)
 
 
 def remove(person: User, *, at: datetime) -> None:
@@ -117,6 +145,7 @@ def remove(person: User, *, at: datetime) -> None:
         User.objects.filter(pk=person.pk).update(is_active=False, email="", password=person.password)
         Account.objects.filter(user=person).update(left_at=at, role=Role.VIEWER)
         end_access(person)
+        record(Event.PERSON_REMOVED, person)
 
 
 def end_access(person: User) -> None:

@@ -16,8 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from studio.access.accounts import Account, Role
 from studio.access.forms import InvitationForm, JoinForm, PersonForm
-from studio.access.limits import Limit
-from studio.access.people import Invitation, change_role, remove, switch_off, switch_on
+from studio.access.people import Invitation, change, remove, switch_off, switch_on
 from studio.access.roles import LOWEST_ROLE, Action, needs
 from studio.models import Draft, DraftCopy
 from studio.shell.refusal import RequestRefused
@@ -79,7 +78,7 @@ def _people_page(
 @needs(Action.PEOPLE)
 def invitation_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """The link is good no longer."""
-    Invitation.objects.filter(pk=pk).delete()
+    Invitation.objects.withdraw(pk)
     messages.success(request, _("The invitation is withdrawn."))
     return redirect("people")
 
@@ -93,11 +92,7 @@ def person(request: HttpRequest, pk: int) -> HttpResponse:
     if not form.is_valid():
         status = 422 if form.is_bound else 200
         return render(request, "access/person.html", {"form": form, "account": account}, status=status)
-    with transaction.atomic():
-        change_role(account.user, form.cleaned_data["role"])
-        Account.objects.filter(pk=account.pk).update(
-            **{name: form.cleaned_data[name] for name in Limit.values}
-        )
+    change(account.user, form.cleaned_data)
     messages.success(request, _("Saved: %(name)s.") % {"name": account.user.get_username()})
     return redirect("people")
 

@@ -14,10 +14,12 @@ from django.contrib.auth.models import User
 from django.contrib.auth.signals import user_logged_in
 from django.contrib.sessions.backends.db import SessionStore as DatabaseSessionStore
 from django.contrib.sessions.base_session import AbstractBaseSession
-from django.db import DatabaseError, models
+from django.db import DatabaseError, models, transaction
 from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
+
+from studio.access.audit import Event, record
 
 # A request writes down when the session was last used, but not every request.
 _NOTED_EVERY = timedelta(minutes=10)
@@ -114,4 +116,17 @@ def end_sessions(person: User, *, but: str | None = None) -> int:
     sessions = StudioSession.objects.filter(person=person)
     if but is not None:
         sessions = sessions.exclude(session_key=digest(but))
-    return sessions.delete()[0]
+    return _ended(person, sessions)
+
+
+def end_session(person: User, key: str) -> int:
+    """End one of a person's sessions, by its stored key."""
+    return _ended(person, StudioSession.objects.filter(person=person, pk=key))
+
+
+def _ended(person: User, sessions: "models.QuerySet[StudioSession]") -> int:
+    with transaction.atomic():
+        ended = sessions.delete()[0]
+        if ended:
+            record(Event.SESSIONS_ENDED, person, after={"sessions": ended})
+    return ended

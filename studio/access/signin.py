@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from studio.access.accounts import Account, Role
+from studio.access.audit import Event, record
 
 LINK_LIFETIME = timedelta(hours=12)
 # Wrong passwords without a pause; from then on each one doubles it. Counted by name and address together:
@@ -35,7 +36,9 @@ def issue_link_token(now: datetime | None = None) -> str:
     now = now or timezone.now()
     token = secrets.token_urlsafe(32)
     SignInLink.objects.filter(expires_at__lt=now).delete()
-    SignInLink.objects.create(digest=digest(token), expires_at=now + LINK_LIFETIME)
+    with transaction.atomic():
+        SignInLink.objects.create(digest=digest(token), expires_at=now + LINK_LIFETIME)
+        record(Event.LINK_MADE)
     return token
 
 

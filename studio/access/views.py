@@ -3,6 +3,7 @@
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -12,9 +13,10 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
+from studio.access.audit import Event, record, record_refused_signin
 from studio.access.forms import SignInForm, password_form
 from studio.access.page import account_page
-from studio.access.sessions import StudioSession, end_sessions
+from studio.access.sessions import end_session, end_sessions
 from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, way_back
@@ -36,6 +38,7 @@ def signin(request: HttpRequest) -> HttpResponse:
             request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
         )
     except TooManyAttempts as refused:
+        record_refused_signin(request.POST.get("username", ""), "pause")
         return _pause_page(request, refused, target)
     form = SignInForm(request, request.POST)
     if not form.is_valid():
@@ -62,6 +65,7 @@ def signin_link(request: HttpRequest, token: str) -> HttpResponse:
         return redirect("home")
     user = SignInLink.objects.redeem(token, timezone.now())
     if user is None:
+        record_refused_signin("", "link")
         raise RequestRefused(410, _("This sign-in link was used already, or it is too old."))
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return redirect("home")
@@ -87,8 +91,10 @@ def account_password(request: HttpRequest) -> HttpResponse:
     form = password_form(person_of(request), request.POST)
     if not form.is_valid():
         return render(request, "access/account.html", {"page": account_page(request, form)}, status=422)
-    person = form.save()
-    end_sessions(person, but=request.session.session_key)
+    with transaction.atomic():
+        person = form.save()
+        end_sessions(person, but=request.session.session_key)
+        record(Event.PASSWORD_CHANGED, person)
     update_session_auth_hash(request, person)
     messages.success(request, _("Password changed. All other sessions were signed out."))
     return redirect("account")
@@ -99,7 +105,7 @@ def account_sessions_end(request: HttpRequest) -> HttpResponse:
     """End one of one's own sessions, or all but this one."""
     person = person_of(request)
     if "session" in request.POST:
-        ended, _by_table = StudioSession.objects.filter(person=person, pk=request.POST["session"]).delete()
+        ended = end_session(person, request.POST["session"])
     else:
         ended = end_sessions(person, but=request.session.session_key)
     text = ngettext("%(count)d session signed out.", "%(count)d sessions signed out.", ended)

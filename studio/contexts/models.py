@@ -16,6 +16,8 @@ from django.utils.translation import pgettext
 
 from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.models import RoundPromptContext
+from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
 from studio.shell.addresses import free_slug
@@ -137,11 +139,14 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
 
     def make(self, values: ContextValues, *, by: User, at: datetime) -> "SampleContext":
         """Store a new context, or raise ``NameTaken``."""
+        require_room(by, Limit.CONTEXTS, SampleContext.objects.filter(author=by))
         while True:
             slug = free_slug(SampleContext.objects.all(), values.name, "context")
             try:
                 with transaction.atomic():
-                    return self.create(slug=slug, author=by, created_at=at, changed_at=at, **values.columns)
+                    made = self.create(slug=slug, author=by, created_at=at, changed_at=at, **values.columns)
+                    record(Event.CONTEXT_MADE, made)
+                    return made
             except IntegrityError:
                 # Somebody took the address a moment ago; anything else is no matter of trying again.
                 if not SampleContext.objects.filter(slug=slug).exists():
@@ -158,7 +163,10 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
             columns["description"] = context.description
         try:
             with transaction.atomic():
+                before = seen.first()
                 changed = seen.update(revision=F("revision") + 1, changed_at=at, **columns)
+                if before and changed:
+                    _record_change(before, columns)
         except IntegrityError:
             raise NameTaken from None
         if not changed:
@@ -166,8 +174,28 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
 
     def discard(self, context: "SampleContext", *, revision: int) -> None:
         """Delete the context that the person saw, or raise ``ContextConflict``."""
-        if not self.filter(pk=context.pk, revision=revision).delete()[0]:
-            raise ContextConflict(context)
+        with transaction.atomic():
+            if not self.filter(pk=context.pk, revision=revision).delete()[0]:
+                raise ContextConflict(context)
+            record(Event.CONTEXT_DELETED, context)
+
+
+def _record_change(before: "SampleContext", columns: Mapping[str, Any]) -> None:
+    """Names and the set as they are; of the long values, which of them changed."""
+    changed = [name for name in ("data", "submission") if getattr(before, name) != columns[name]]
+    prompt_set = columns["prompt_set"]
+    record(
+        Event.CONTEXT_CHANGED,
+        before,
+        before={"name": before.name, "set": before.prompt_set_id, "description": before.description},
+        after={
+            "name": columns["name"],
+            "set": prompt_set.pk if prompt_set else None,
+            "description": columns["description"],
+            "revision": before.revision + 1,
+            **({"changed": changed} if changed else {}),
+        },
+    )
 
 
 class SampleContext(models.Model):

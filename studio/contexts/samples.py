@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import pgettext_lazy
 
 from builder.template.models import RankingEntry, RoundPromptContext, RoundState
+from studio.access.audit import Event, record
 from studio.contexts.models import SampleContext
 
 
@@ -242,7 +243,7 @@ def add_samples(at: datetime) -> int:
     with transaction.atomic(), translation.override("en"):
         missing = missing_samples()
         for sample in missing:
-            SampleContext.objects.create(
+            made = SampleContext.objects.create(
                 slug=sample.slug,
                 name=str(sample.name),
                 description=str(sample.description),
@@ -251,4 +252,5 @@ def add_samples(at: datetime) -> int:
                 created_at=at,
                 changed_at=at,
             )
+            record(Event.CONTEXT_MADE, made)
     return len(missing)

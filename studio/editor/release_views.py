@@ -20,7 +20,7 @@ from studio.compare.versions import View
 from studio.editor.conflicts import is_changed
 from studio.editor.forms import read_choices, read_view
 from studio.editor.release_page import ReleasePage, release_page
-from studio.editor.sets import reason
+from studio.editor.sets import change_set, reason
 from studio.models import Draft, PromptSet
 from studio.prompts.drafts import CopyReason, DraftConflict, SentDraft, StaleRevision
 from studio.prompts.file_kinds import FileKind
@@ -55,7 +55,7 @@ def prompt_release(request: HttpRequest, slug: str) -> HttpResponse:
     refuse_other_encodings(request)
     page = _page(request, prompt_set, request.POST)
     if "switch" in request.POST:
-        PromptSet.objects.filter(pk=prompt_set.pk).update(dialect=page.after.name)
+        change_set(prompt_set, dialect=page.after.name)
         messages.success(request, _("Previews of this set use %(format)s now.") % {"format": page.after.name})
         query = urlencode({"old": page.before.name, "new": page.after.name})
         return redirect(f"{reverse('prompt-release', args=[slug])}?{query}")

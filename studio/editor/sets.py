@@ -9,6 +9,8 @@ from django.shortcuts import get_object_or_404
 from django.utils.translation import gettext as _
 
 from builder.errors import JailError
+from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
@@ -23,17 +25,31 @@ from studio.shell.refusal import RequestRefused
 
 
 def create_set(
-    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = FileKind.PROMPTS
+    name: str,
+    *,
+    tags: Sequence[str],
+    dialect: str,
+    by: User,
+    at: datetime,
+    holds: str = FileKind.PROMPTS,
 ) -> PromptSet:
     """A set without a version yet."""
+    require_room(by, Limit.SETS, PromptSet.objects.filter(made_by=by))
     while True:
         slug = free_slug(PromptSet.objects.all(), name, "set")
         try:
             with transaction.atomic():
                 made = PromptSet.objects.create(
-                    slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
+                    slug=slug,
+                    name=name,
+                    dialect=dialect,
+                    holds=holds,
+                    made_by=by,
+                    created_at=at,
+                    changed_at=at,
                 )
-                set_tags(made, tags)
+                _set_tags(made, tags)
+                record(Event.SET_MADE, made, after={"slug": slug, "holds": holds, "dialect": dialect})
             return made
         except IntegrityError:
             # Somebody took the address a moment ago; anything else is no matter of trying again.
@@ -59,7 +75,28 @@ def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
     Draft.objects.keep(prompt_set, by, SentDraft(empty, base=0, revision=0), at=at)
 
 
-def set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:
+def change_set(prompt_set: PromptSet, *, tags: Sequence[str] | None = None, **columns: str) -> None:
+    """Store name, dialect or tags of a set, as far as they are given."""
+    with transaction.atomic():
+        rows = PromptSet.objects.filter(pk=prompt_set.pk)
+        before: dict[str, object] = dict(rows.values(*columns).get()) if columns else {}
+        after: dict[str, object] = dict(columns)
+        rows.update(**columns)
+        if tags is not None:
+            before["tags"], after["tags"] = sorted(tag.name for tag in prompt_set.tags.all()), sorted(tags)
+            _set_tags(prompt_set, tags)
+        if before != after:
+            record(Event.SET_CHANGED, prompt_set, before=before, after=after)
+
+
+def archive_set(prompt_set: PromptSet, archived: bool) -> None:
+    """Take a set off the list, or put it back."""
+    with transaction.atomic():
+        if PromptSet.objects.filter(pk=prompt_set.pk).exclude(archived=archived).update(archived=archived):
+            record(Event.SET_ARCHIVED if archived else Event.SET_BACK, prompt_set)
+
+
+def _set_tags(prompt_set: PromptSet, names: Sequence[str]) -> None:
     """The set has these tags, and no other."""
     prompt_set.tags.set([Tag.objects.get_or_create(name=name)[0] for name in names])
 
@@ -72,7 +109,7 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         require_sound(source, newest.templates, owner=by)
     with transaction.atomic():
         tags = [tag.name for tag in source.tags.all()]
-        copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
+        copy = create_set(name, tags=tags, dialect=source.dialect, by=by, at=at, holds=source.holds)
         for context in source.contexts.all():
             _copy_context(context, copy, at)
         PromptSet.objects.filter(pk=copy.pk).update(
@@ -154,3 +191,4 @@ def _copy_context(context: SampleContext, to: PromptSet, at: datetime) -> None:
     context.slug = free_slug(SampleContext.objects.all(), context.slug, "context")
     context.prompt_set, context.created_at, context.changed_at = to, at, at
     context.save()
+    record(Event.CONTEXT_MADE, context)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from builder.errors import JailError, Superseded
 from builder.template.variables import KINDS, PromptKind
+from studio.access.audit import Event, record
 from studio.access.roles import Action, needs
 from studio.compare.versions import SideName, sides
 from studio.contexts.at_round import chosen_context, context_at, usual_context
@@ -287,7 +288,15 @@ def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
             if not form.saw(stored):
                 form.tell_changes(stored)
                 return False
-            rows.filter(pk=prompt_set.pk).update(language_model=form.cleaned_data["language_model"], **said)
+            model = form.cleaned_data["language_model"]
+            rows.filter(pk=prompt_set.pk).update(language_model=model, **said)
+            before = {name: getattr(stored, name) for name in said}
+            record(
+                Event.SET_CHANGED,
+                prompt_set,
+                before=before | {"language_model": str(stored.language_model or "")},
+                after=said | {"language_model": str(model or "")},
+            )
     except IntegrityError:
         form.add_error("language_model", _("Somebody deleted this model just now."))
         return False

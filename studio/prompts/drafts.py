@@ -13,6 +13,8 @@ from django.db.models import F, Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.prompts.models import PromptSet
 from studio.prompts.texts import TextRow, Texts
 
@@ -101,6 +103,7 @@ class DraftManager(models.Manager["Draft"]):
             return mine.get()
         if mine.exists():
             return None
+        require_room(person, Limit.DRAFTS, self.filter(person=person))
         try:
             with transaction.atomic():
                 return self.create(
@@ -120,6 +123,8 @@ class DraftManager(models.Manager["Draft"]):
                 raise StaleRevision
             if draft.templates != sent.templates:
                 DraftCopy.objects.put_aside(draft.prompt_set, draft.person, draft.sent, reason=reason, at=at)
+                if reason == CopyReason.DISCARDED:
+                    record(Event.DRAFT_DISCARDED, draft.prompt_set)
         return self.get(pk=draft.pk)
 
     def settle(self, draft: "Draft", base: int, *, at: datetime) -> None:

@@ -8,6 +8,7 @@ from datetime import datetime
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.shell.immutable import ImmutableModel
 
@@ -35,7 +36,7 @@ class LabelManager(models.Manager["Label"]):
             )
             if not made and label.version_id == to.pk:
                 return None
-            move = LabelMove.objects.create(
+            move: LabelMove = LabelMove.objects.create(
                 prompt_set=to.prompt_set,
                 name=name,
                 from_version=None if made else label.version,
@@ -46,6 +47,7 @@ class LabelManager(models.Manager["Label"]):
             )
             label.version, label.moved_at = to, at
             label.save(update_fields=["version", "moved_at"])
+            _record(Event.LABEL_MOVED, move)
         return move
 
     def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
@@ -58,7 +60,7 @@ class LabelManager(models.Manager["Label"]):
                 mine.delete()
             except models.ProtectedError as error:
                 raise LabelInUse from error
-            return LabelMove.objects.create(
+            move: LabelMove = LabelMove.objects.create(
                 prompt_set=mine.prompt_set,
                 name=mine.name,
                 from_version=mine.version,
@@ -67,6 +69,20 @@ class LabelManager(models.Manager["Label"]):
                 moved_at=at,
                 note=note,
             )
+            _record(Event.LABEL_REMOVED, move)
+        return move
+
+
+def _record(action: Event, move: "LabelMove") -> None:
+    old, new = move.from_version, move.to_version
+    record(
+        action,
+        move,
+        kind="label",
+        name=f"{move.prompt_set}: {move.name}",
+        before={"version": old.number} if old else None,
+        after={"label": move.name, "version": new.number if new else None, "note": move.note},
+    )
 
 
 class Label(models.Model):

@@ -15,6 +15,7 @@ from django.db import IntegrityError, models, transaction
 from django.db.models import Count, F
 from django.utils.translation import gettext
 
+from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet
 
 _NOT_NEGATIVE = (MinValueValidator(Decimal(0)),)
@@ -172,18 +173,22 @@ def missing() -> list[dict[str, Any]]:
 
 def add_missing() -> int:
     """Put those into the table; how many that were."""
-    before = LanguageModel.objects.count()
-    LanguageModel.objects.bulk_create(
-        [LanguageModel(**figures) for figures in missing()], ignore_conflicts=True
-    )
-    return LanguageModel.objects.count() - before
+    with transaction.atomic():
+        before = LanguageModel.objects.count()
+        added = [LanguageModel(**figures) for figures in missing()]
+        LanguageModel.objects.bulk_create(added, ignore_conflicts=True)
+        for model in added:
+            record(Event.MODEL_MADE, kind="languagemodel", name=model.name)
+        return LanguageModel.objects.count() - before
 
 
 def make(values: Mapping[str, Any], *, by: User, at: datetime) -> LanguageModel:
     """Store a new model, or raise ``NameTaken``."""
     try:
         with transaction.atomic():
-            return LanguageModel.objects.create(**values, changed_by=by, changed_at=at)
+            made = LanguageModel.objects.create(**values, changed_by=by, changed_at=at)
+            record(Event.MODEL_MADE, made, after=values)
+            return made
     except IntegrityError:
         raise NameTaken from None
 
@@ -195,7 +200,10 @@ def change(
     seen = LanguageModel.objects.filter(pk=model.pk, revision=revision)
     try:
         with transaction.atomic():
+            before = seen.values(*values).first()
             changed = seen.update(**values, revision=F("revision") + 1, changed_by=by, changed_at=at)
+            if changed:
+                record(Event.MODEL_CHANGED, model, before=before, after=values)
     except IntegrityError:
         raise NameTaken from None
     if not changed:
@@ -215,6 +223,7 @@ def discard(model: LanguageModel, *, revision: int, sets: int) -> None:
                 raise ModelConflict
             if not LanguageModel.objects.filter(pk=model.pk, revision=revision).delete()[0]:
                 raise ModelConflict
+            record(Event.MODEL_DELETED, model)
     except IntegrityError:
         # A set named it in the same moment.
         raise ModelConflict from None

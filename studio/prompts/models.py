@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from builder.template.dialect import MIXSEEK, dialect_named
+from studio.access.audit import Event, record
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.history_index import note_version
 from studio.prompts.texts import TextKind, TextRow, Texts
@@ -93,6 +94,7 @@ class PromptSet(models.Model):
     revision = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField(db_index=True)
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = PromptSetQuerySet.as_manager()
 
@@ -169,6 +171,17 @@ class PromptSet(models.Model):
                 origin_note=origin_note,
             )
             note_version(version, parent)
+            record(
+                Event.VERSION_SAVED,
+                version,
+                before={"version": base} if base else None,
+                after={
+                    "version": version.number,
+                    "hash": content_hash,
+                    "message": message,
+                    "origin": version.origin,
+                },
+            )
         self.revision, self.changed_at = version.number, at
         return version
 

@@ -12,7 +12,15 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from builder.errors import JailError
 from studio.access.roles import Action, needs
-from studio.editor.sets import create_set, duplicate_set, reason, save_defaults, set_tags, start_empty
+from studio.editor.sets import (
+    archive_set,
+    change_set,
+    create_set,
+    duplicate_set,
+    reason,
+    save_defaults,
+    start_empty,
+)
 from studio.preview.forms import BudgetForm
 from studio.preview.saving import Refused
 from studio.prompts.forms import (
@@ -66,11 +74,10 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _form_page(request, "prompts/new.html", {"form": form})
-    clean, now = form.cleaned_data, timezone.now()
+    clean, person, now = form.cleaned_data, person_of(request), timezone.now()
     made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
     )
-    person = person_of(request)
     if clean["start"] == "empty":
         start_empty(made, by=person, at=now)
         return redirect("prompt-edit", made.slug)
@@ -114,10 +121,8 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
     form = PromptSetForm(request.POST) if request.method == "POST" else None
     if form is None or not form.is_valid():
         return settings_page(request, prompt_set, form=form)
-    PromptSet.objects.filter(pk=prompt_set.pk).update(
-        name=form.cleaned_data["name"], dialect=form.cleaned_data["dialect"]
-    )
-    set_tags(prompt_set, form.cleaned_data["tags"])
+    clean = form.cleaned_data
+    change_set(prompt_set, name=clean["name"], dialect=clean["dialect"], tags=clean["tags"])
     messages.success(request, _("The settings are saved."))
     return redirect(prompt_set)
 
@@ -128,7 +133,7 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a set off the list, or put it back; nothing of it is lost."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     prompt_set = get_object_or_404(PromptSet, slug=slug)
-    PromptSet.objects.filter(pk=prompt_set.pk).update(archived=archived)
+    archive_set(prompt_set, archived)
     said = (
         _("Archived. Everything is kept, under «Archived» in the list.")
         if archived

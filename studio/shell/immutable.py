@@ -30,6 +30,9 @@ class ImmutableModel(models.Model):
 
     objects = models.Manager.from_queryset(ImmutableQuerySet)()
 
+    deletable_when = ""
+    """The condition, in SQL about `OLD`, under which the triggers let a row be deleted; never where empty."""
+
     class Meta:
         abstract = True
 
@@ -81,7 +84,8 @@ def _sqlite(model: type[ImmutableModel], creating: bool) -> Iterator[str]:
     if creating:
         refuse = f"BEGIN SELECT RAISE(ABORT, '{table}: rows are immutable'); END"
         yield f'CREATE TRIGGER "{table}_update" BEFORE UPDATE ON "{table}" {refuse}'
-        yield f'CREATE TRIGGER "{table}_delete" BEFORE DELETE ON "{table}" {refuse}'
+        unless = f"WHEN NOT ({model.deletable_when})" if model.deletable_when else ""
+        yield f'CREATE TRIGGER "{table}_delete" BEFORE DELETE ON "{table}" {unless} {refuse}'
         # INSERT OR REPLACE removes the old row without asking the delete trigger.
         same = " OR ".join(
             "(" + " AND ".join(f'"{column}" = NEW."{column}"' for column in key) + ")" for key in _keys(model)
@@ -95,12 +99,16 @@ def _postgresql(model: type[ImmutableModel], creating: bool) -> Iterator[str]:
     yield f'DROP TRIGGER IF EXISTS "{table}_change" ON "{table}"'
     yield f'DROP TRIGGER IF EXISTS "{table}_truncate" ON "{table}"'
     if creating:
+        # A trigger's own condition may not look into a table, so the function does.
+        let = f"IF TG_OP = 'DELETE' THEN IF {model.deletable_when} THEN RETURN OLD; END IF; END IF; "
+        name = f"{table}_refuse_change" if model.deletable_when else "studio_refuse_change"
         yield (
-            "CREATE OR REPLACE FUNCTION studio_refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
-            "BEGIN RAISE EXCEPTION '%: rows are immutable', TG_TABLE_NAME "
+            f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+            f"BEGIN {let if model.deletable_when else ''}"
+            "RAISE EXCEPTION '%: rows are immutable', TG_TABLE_NAME "
             "USING ERRCODE = 'integrity_constraint_violation'; END $$"
         )
-        run = "EXECUTE FUNCTION studio_refuse_change()"
+        run = f"EXECUTE FUNCTION {name}()"
         yield f'CREATE TRIGGER "{table}_change" BEFORE UPDATE OR DELETE ON "{table}" FOR EACH ROW {run}'
         yield f'CREATE TRIGGER "{table}_truncate" BEFORE TRUNCATE ON "{table}" FOR EACH STATEMENT {run}'
 

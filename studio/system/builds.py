@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from builder.system.built_prompt import BuiltPrompt
 from builder.system.input import MODES, PromptMode
+from studio.access.audit import Event, record
 from studio.models import SystemBuild, Workspace
 
 MOST_KEPT = 50
@@ -59,12 +60,20 @@ def keep(
         if newest is not None and newest.sha256 == built.sha256:
             if note:
                 SystemBuild.objects.filter(pk=newest.pk).update(note=note, by=by)
+                _record(newest, note)
             return "noted"
-        workspace.system_builds.create(
+        made = workspace.system_builds.create(
             mode=built.mode, sha256=built.sha256, built=data, note=note, by=by, at=at
         )
+        if by is not None:  # else the page kept it by itself, because it was new
+            _record(made, note)
         _forget_oldest(workspace, built.mode)
     return "kept"
+
+
+def _record(build: SystemBuild, note: str) -> None:
+    after = {"mode": build.mode, "hash": build.sha256, "note": note}
+    record(Event.BUILD_KEPT, build, name=str(build.workspace), after=after)
 
 
 def build_before(workspace: Workspace, mode: PromptMode, sha256: str, now: datetime) -> SystemBuild | None:

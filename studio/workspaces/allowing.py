@@ -1,14 +1,16 @@
 """Allowing a folder and taking it back. Used by the register page and the commands `allow` and `studio`."""
 
 import os
-import pwd
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
+from django.db import connection, transaction
 from django.utils.translation import gettext as _
 
+from studio.access.actors import account_of_process
+from studio.access.audit import AuditEntry, Event, record
 from studio.workspaces.allowed_folders import (
     FILE_NAME,
     AllowedFolder,
@@ -50,8 +52,11 @@ def allow(path_text: str, *, by: str, at: datetime) -> Path:
                 "allowed. Name the folder in which your workspaces lie."
             ),
         )
-    with _broken_file_refused():
-        add(AllowedFolder(folder, by, at))
+    with _broken_file_refused(), transaction.atomic():
+        # Recorded first: a file that is written cannot be rolled back.
+        _record(Event.FOLDER_ALLOWED, folder)
+        if not add(AllowedFolder(folder, by, at)):
+            transaction.set_rollback(True)
     return folder
 
 
@@ -59,8 +64,18 @@ def take_back(path: Path) -> bool:
     """Allow a folder no longer; workspaces below it are then neither read nor written. False where it was not
     allowed."""
     require_not_fixed()
-    with _broken_file_refused():
-        return remove(path)
+    with _broken_file_refused(), transaction.atomic():
+        _record(Event.FOLDER_TAKEN_BACK, path)
+        if not remove(path):
+            transaction.set_rollback(True)
+            return False
+        return True
+
+
+def _record(action: Event, folder: Path) -> None:
+    """`manage.py allow` may be the first command of all, before there is a database."""
+    if AuditEntry._meta.db_table in connection.introspection.table_names():
+        record(action, kind="folder", name=str(folder))
 
 
 def every_allowed_folder() -> tuple[AllowedFolder, ...]:
@@ -71,11 +86,7 @@ def every_allowed_folder() -> tuple[AllowedFolder, ...]:
 
 def account_in_terminal() -> str:
     """Who allows a folder on the command line, as lists name them."""
-    try:
-        name = pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:
-        name = str(os.getuid())
-    return f"{name} (manage.py)"
+    return f"{account_of_process()} (manage.py)"
 
 
 @contextmanager

@@ -7,10 +7,12 @@ from typing import Any
 
 from django.db import IntegrityError, transaction
 
+from studio.access.audit import Event, record
 from studio.models import FollowedFile, Label, Workspace
 from studio.workspaces.models import LABELLED
 from studio.workspaces.registering import AlreadyRegistered
 from studio.workspaces.release import find_package
+from studio.workspaces.stores import store_of
 
 _FIELDS = ("name", "path", "dialect", "label_id", "system_label_id", "working_directory", "run_variables")
 
@@ -48,9 +50,46 @@ def change_settings(
             if known is None:
                 raise
             raise AlreadyRegistered(known) from error
-        FollowedFile.objects.filter(workspace=now).delete()
+        old = FollowedFile.objects.filter(workspace=now).select_related("label")
+        files = {row.file: str(row.label) for row in old}
+        old.delete()
         FollowedFile.objects.bulk_create(
             FollowedFile(workspace=now, file=file, label=label) for file, label in followed.items() if label
         )
+        record(
+            Event.WORKSPACE_CHANGED,
+            now,
+            before={name: _said(getattr(now, name)) for name in wanted} | {"files": files},
+            after={name: _said(value) for name, value in wanted.items()}
+            | {"files": {file: str(label) for file, label in followed.items() if label}},
+        )
     if moved:
         find_package(Workspace.objects.select_related(*LABELLED).get(pk=workspace.pk))
+
+
+def archive_workspace(workspace: Workspace, archived: bool) -> None:
+    """Take a workspace off the list, or put it back."""
+    with transaction.atomic():
+        rows = Workspace.objects.filter(pk=workspace.pk).exclude(archived=archived)
+        if rows.update(archived=archived):
+            record(Event.WORKSPACE_ARCHIVED if archived else Event.WORKSPACE_BACK, workspace)
+
+
+def find_release_again(workspace: Workspace) -> None:
+    """Go by what was found out about the release, no longer by what somebody fixed."""
+    with transaction.atomic():
+        Workspace.objects.filter(pk=workspace.pk).update(dialect="")
+        record(
+            Event.WORKSPACE_CHANGED, workspace, before={"dialect": workspace.dialect}, after={"dialect": ""}
+        )
+
+
+def read_database_again(workspace: Workspace) -> None:
+    """Try a database once more that was set aside. Raises ``NotAllowed``."""
+    store_of(workspace).try_again()
+    record(Event.WORKSPACE_RETRIED, workspace)
+
+
+def _said(value: Any) -> Any:
+    """A label as its set and name; other values as they are."""
+    return f"{value.prompt_set}: {value}" if isinstance(value, Label) else value

@@ -4,9 +4,11 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from studio.access.audit import Event, record
 from studio.models import Label, Workspace
 from studio.shell.addresses import free_slug
 from studio.workspaces.release import find_package
@@ -20,7 +22,9 @@ class AlreadyRegistered(Exception):
         self.workspace = workspace
 
 
-def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: datetime) -> Workspace:
+def register(
+    folder: Path, *, name: str, dialect: str, label: Label | None, by: User | None, at: datetime
+) -> Workspace:
     """Put an allowed folder on the list; one that was taken off comes back, with all that it had."""
     while True:
         if known := same_folder(folder):
@@ -35,7 +39,9 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
                     dialect=dialect,
                     label=label,
                     created_at=at,
+                    made_by=by,
                 )
+                record(Event.WORKSPACE_REGISTERED, made, after={"path": made.path, "label": str(label or "")})
             find_package(made)
             return made
         except IntegrityError:
@@ -64,7 +70,9 @@ def same_folder(folder: Path) -> Workspace | None:
 
 def _bring_back(workspace: Workspace, name: str, dialect: str, label: Label | None) -> Workspace:
     back = Workspace.objects.filter(pk=workspace.pk, archived=True)
-    if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
-        raise AlreadyRegistered(workspace)
-    workspace.refresh_from_db()
+    with transaction.atomic():
+        if not back.update(archived=False, name=name or workspace.name, dialect=dialect, label=label):
+            raise AlreadyRegistered(workspace)
+        workspace.refresh_from_db()
+        record(Event.WORKSPACE_BACK, workspace)
     return workspace

@@ -18,7 +18,14 @@ from studio.shell.live import take_marks
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.candidates import offered
-from studio.workspaces.changing import ChangedMeanwhile, change_settings, mark_of_settings
+from studio.workspaces.changing import (
+    ChangedMeanwhile,
+    archive_workspace,
+    change_settings,
+    find_release_again,
+    mark_of_settings,
+    read_database_again,
+)
 from studio.workspaces.file_kinds import OtherPromptsFile, kind_of_file, prompt_files_of
 from studio.workspaces.forms import (
     WorkspaceListForm,
@@ -32,7 +39,7 @@ from studio.workspaces.page import detail_page
 from studio.workspaces.preview_page import preview_of
 from studio.workspaces.registering import AlreadyRegistered
 from studio.workspaces.roots import are_fixed
-from studio.workspaces.stores import NotAllowed, store_of
+from studio.workspaces.stores import NotAllowed
 
 
 @require_safe
@@ -124,7 +131,7 @@ def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
     """Read a database once more that was set aside; the page says what came of it."""
     workspace = get_object_or_404(Workspace, slug=slug)
     try:
-        store_of(workspace).try_again()
+        read_database_again(workspace)
     except NotAllowed as error:
         language = reader_language()
         raise RequestRefused(403, error.text(language), error.advice(language)) from error
@@ -136,7 +143,7 @@ def workspace_database(request: HttpRequest, slug: str) -> HttpResponse:
 def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
     """Go by what was found out about the release, no longer by what somebody fixed."""
     workspace = get_object_or_404(Workspace, slug=slug)
-    Workspace.objects.filter(pk=workspace.pk).update(dialect="")
+    find_release_again(workspace)
     messages.success(request, _("The release is found out from now on."))
     return redirect(workspace)
 
@@ -147,7 +154,7 @@ def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take a workspace off the list, or put it back; the folder is left alone."""
     archived = valid_or_refuse(ArchiveForm(request.POST)).cleaned_data["archived"]
     workspace = get_object_or_404(Workspace, slug=slug)
-    Workspace.objects.filter(pk=workspace.pk).update(archived=archived)
+    archive_workspace(workspace, archived)
     if archived:
         messages.success(
             request, _("%(name)s is off the list; its folder is as it was.") % {"name": workspace.name}

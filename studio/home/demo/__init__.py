@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from builder.files.reading import PROMPT_FILE, sha256
+from studio.access.audit import Event, recorded_as_one
 from studio.contexts.samples import add_samples
 from studio.home.demo.story import STORIES, Story
 from studio.home.demo.workspaces import (
@@ -28,7 +29,7 @@ def load_demo(data_dir: Path, now: datetime | None = None) -> None:
     folder = data_dir.resolve() / "demo"
     for demo in WORKSPACES:
         make_workspace(demo, folder / demo.slug, now)
-    with transaction.atomic():
+    with transaction.atomic(), recorded_as_one(Event.DEMO_LOADED):
         for story in STORIES:
             if not PromptSet.objects.filter(slug=story.slug).exists():
                 _tell(story, now)

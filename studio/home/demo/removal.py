@@ -18,6 +18,7 @@ from django.db.models import ProtectedError, Q
 from django.utils.translation import gettext as _
 
 from builder.files.reading import PROMPT_FILE
+from studio.access.audit import Event, record
 from studio.contexts.samples import SAMPLES
 from studio.home.demo.story import STORIES, Story
 from studio.home.demo.workspaces import RUNNING_NOTE, WORKSPACES, DemoWorkspace, demo_file
@@ -184,6 +185,14 @@ def remove_demo(seen: str, data_dir: Path) -> Removal | None:
         if removal.mark != seen:
             return None
         _delete(removal)
+        record(
+            Event.DEMO_REMOVED,
+            after={
+                "sets": [one.slug for one in removal.sets],
+                "workspaces": [one.slug for one in removal.workspaces],
+                "contexts": len(removal.contexts),
+            },
+        )
     _remove_folders(removal.workspaces, data_dir.resolve() / "demo")
     return removal
 

@@ -5,15 +5,16 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
 
+from studio.access.actors import StudioCommand
 from studio.shell.data_folder import make_data_folder
 from studio.workspaces.allowing import account_in_terminal, allow, every_allowed_folder, take_back
 from studio.workspaces.roots import FolderRefused
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Allow folders, take them back, or list them."""
 
     help = "Allow folders below which MixSeek workspaces lie. A running studio sees it at once."

@@ -2,11 +2,12 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError, ProgrammingError
 from django.utils import timezone
 
 from builder.errors import JailError
+from studio.access.actors import StudioCommand
 from studio.access.roles import Action, require
 from studio.access.signin import OPERATOR
 from studio.editor.sets import reason
@@ -18,7 +19,7 @@ USAGE = 2
 NOT_WRITTEN = 1
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Export a version from the command line, as the pages do: with the same checks and receipts."""
 
     help = (

@@ -2,13 +2,14 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
 
+from studio.access.actors import StudioCommand
 from studio.access.signin import signin_link
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Print a fresh sign-in link."""
 
     help = "Print a fresh link to sign in with; it is good once."

@@ -3,14 +3,16 @@
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from studio.access.actors import StudioCommand
+from studio.access.audit import Event, record
 from studio.operations.backup import BackupError, check, restore
 from studio.operations.database import bring_up_to_date, is_empty, keep_copy
 from studio.shell.data_folder import make_data_folder
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Restore the database."""
 
     help = "Put a backup in the database's place, after checking it; what was there before is kept."
@@ -31,6 +33,7 @@ class Command(BaseCommand):
                 self.stdout.write(f"The database as it was is kept in {keep_copy('restore')}.")
             manifest = restore(options["file"])
             bring_up_to_date()
+            record(Event.DATABASE_RESTORED, name=str(options["file"]), after={"made_at": manifest.made_at})
         except BackupError as error:
             raise CommandError(str(error)) from error
         self.stdout.write(

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import OperationalError
 from django.utils import timezone
 
 from builder.leaderboard import stop_readers
+from studio.access.actors import StudioCommand
 from studio.access.signin import remember_address, signin_link
 from studio.operations.backup import BackupError
 from studio.operations.database import bring_up_to_date, is_empty
@@ -30,7 +31,7 @@ from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.roots import FolderRefused
 
 
-class Command(BaseCommand):
+class Command(StudioCommand):
     """Start the studio."""
 
     help = "Start Prompt Studio and print a link to sign in with."
@@ -56,9 +57,9 @@ class Command(BaseCommand):
         try:
             # The port comes first: a second start by mistake must not migrate under the first.
             server = listen(options["host"], options["port"])
+            self._prepare(settings.STUDIO_DATA, demo=not options["no_demo"])
             for folder in options["workspaces"]:
                 allow(os.path.abspath(folder), by=account_in_terminal(), at=timezone.now())
-            self._prepare(settings.STUDIO_DATA, demo=not options["no_demo"])
             self._reconcile()
         except (AddressError, BackupError) as error:
             raise CommandError(str(error)) from error

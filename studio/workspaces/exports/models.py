@@ -1,16 +1,18 @@
 """Exports: what was written into which workspace, by whom, and what came of it."""
 
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import models, transaction
 from django.db.models import Q
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from builder.files.reading import PROMPT_FILE, sha256
 from builder.messages import MESSAGES, advise, say
+from studio.access.audit import Event, record
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import PromptVersion
 from studio.shell.immutable import ImmutableModel
@@ -129,6 +131,25 @@ class Outcome(models.TextChoices):
     """Found after a crash, the file being neither the old nor the new one: somebody has edited it since."""
 
 
+def _record(receipt: "ExportReceipt") -> None:
+    export = receipt.export
+    written = Event.EXPORT_UNDONE if export.undoes_id else Event.EXPORT_WRITTEN
+    record(
+        written if receipt.outcome == Outcome.WRITTEN else Event.EXPORT_NOT_WRITTEN,
+        export,
+        before={"hash": export.hash_before},
+        after={
+            "hash": receipt.hash_found,
+            "outcome": receipt.outcome,
+            "file": export.file,
+            "version": export.version.number if export.version else None,
+            "batch": str(export.batch),
+        },
+        prompt_set=export.version.prompt_set_id if export.version else None,
+        by=export.by,
+    )
+
+
 class ExportReceipt(ImmutableModel):
     """What came of an export. One without a receipt was cut off; the next start looks at the file."""
 
@@ -153,6 +174,12 @@ class ExportReceipt(ImmutableModel):
 
     def __str__(self) -> str:
         return f"{self.export}: {self.outcome}"
+
+    def save(self, *args: Any, **kwargs: Any) -> None:
+        """Insert it and record what came of the export, whoever found that out."""
+        with transaction.atomic():
+            super().save(*args, **kwargs)
+            _record(self)
 
     @property
     def reached(self) -> bool:

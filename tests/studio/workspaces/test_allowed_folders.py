@@ -100,7 +100,7 @@ def test_what_is_no_folder_is_refused(folder: str, operator: Client, tmp_path: P
     assert allowed_folders() == ()
 
 
-def test_a_link_is_remembered_as_the_folder_that_it_led_to(tmp_path: Path) -> None:
+def test_a_link_is_remembered_as_the_folder_that_it_led_to(db: None, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "lab")
     assert allow(str(tmp_path / "link"), by="yuki", at=NOW) == tmp_path / "lab"
     (tmp_path / "link").unlink()
@@ -110,7 +110,7 @@ def test_a_link_is_remembered_as_the_folder_that_it_led_to(tmp_path: Path) -> No
     assert allowed_folder(str(tmp_path / "lab" / "team"))
 
 
-def test_a_folder_that_became_a_link_is_not_used(tmp_path: Path) -> None:
+def test_a_folder_that_became_a_link_is_not_used(db: None, tmp_path: Path) -> None:
     allow(str(tmp_path / "lab"), by="yuki", at=NOW)
     (tmp_path / "lab").rename(tmp_path / "moved")
     (tmp_path / "lab").symlink_to(tmp_path / "home")
