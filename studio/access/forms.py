@@ -63,7 +63,7 @@ class JoinForm(UserCreationForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         _bound_length(self)
-        self.fields["username"].help_text = _("Versions, exports and comments of history carry this name.")
+        self.fields["username"].help_text = _("Your versions and exports carry this name.")
         self.fields["password1"].help_text = _("At least 8 characters, and not a common password.")
         self.fields["password2"].help_text = ""
         self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
