@@ -64,6 +64,7 @@ class Event(models.TextChoices):
     LINK_MADE = "signin.link", _("Sign-in link made")
     SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
     PASSWORD_CHANGED = "password.changed", _("Password changed")
+    EMAIL_CHANGED = "email.changed", _("E-mail address changed")
     PERSON_INVITED = "person.invited", _("Person invited")
     INVITATION_WITHDRAWN = "person.invitation-withdrawn", _("Invitation withdrawn")
     PERSON_JOINED = "person.joined", _("Person joined")

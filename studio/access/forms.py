@@ -30,7 +30,7 @@ class RoleField(forms.TypedChoiceField):
         )
 
 
-def _bound_length(form: forms.BaseForm) -> None:
+def bound_length(form: forms.BaseForm) -> None:
     """Nobody's password is longer, and hashing megabytes would be work for nothing."""
     for field in form.fields.values():
         if isinstance(field.widget, forms.PasswordInput):
@@ -43,7 +43,7 @@ class SignInForm(AuthenticationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _bound_length(self)
+        bound_length(self)
 
 
 class InvitationForm(forms.Form):
@@ -62,11 +62,20 @@ class JoinForm(UserCreationForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _bound_length(self)
+        bound_length(self)
         self.fields["username"].help_text = _("Your versions and exports carry this name.")
         self.fields["password1"].help_text = _("At least 8 characters, and not a common password.")
         self.fields["password2"].help_text = ""
+        self.fields["password2"].label = _("Password, again")
         self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
+
+
+class EmailForm(forms.ModelForm):  # type: ignore[type-arg]
+    """One's own e-mail address."""
+
+    class Meta:
+        model = User
+        fields = ("email",)
 
 
 class PersonForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -84,7 +93,7 @@ def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":
     """A new password, and the old one of whoever has one: a person of the sign-in link has none yet."""
     kind = PasswordChangeForm if person.has_usable_password() else SetPasswordForm
     form: SetPasswordForm[User] = kind(person, data)
-    _bound_length(form)
+    bound_length(form)
     form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
     form.fields["new_password2"].help_text = ""
     for field in form.fields.values():

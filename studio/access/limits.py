@@ -17,11 +17,11 @@ class Limit(models.TextChoices):
 
 
 class LimitReached(RequestRefused):
-    """409 with what is counted and who can raise it."""
+    """403 with what is counted and who can raise it."""
 
     def __init__(self, limit: Limit, most: int) -> None:
         super().__init__(
-            409,
+            403,
             _("Your account has reached its limit: %(what)s, %(most)d.")
             % {"what": limit.label, "most": most},
             _("Delete what you no longer need, or ask an administrator to raise the limit."),

@@ -104,9 +104,9 @@ def _managed_still() -> Iterator[None]:
     administrators = Account.objects.active().filter(role=Role.ADMINISTRATOR)
     with transaction.atomic():
         # Two who demote each other at once: the second waits here, and then finds itself the last one.
-        list(administrators.select_for_update())
+        before = list(administrators.select_for_update())
         yield
-        if not administrators.exists():
+        if before and not administrators.exists():
             raise LastAdministrator
 
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 
 from studio.access.accounts import Account, Role
 from studio.access.audit import Event, record
@@ -47,14 +50,23 @@ def remember_address(data: Path, address: str) -> None:
     (data / "address").write_text(address)
 
 
-def signin_link() -> str:
-    """A fresh one-time link: at the first origin of the settings, else where the server last listened."""
+def studio_address() -> str:
+    """The first origin of the settings, else where the server last listened."""
     if settings.ENVIRONMENT.origins:
-        address = settings.ENVIRONMENT.origins[0]
-    else:
-        kept = settings.STUDIO_DATA / "address"
-        address = kept.read_text() if kept.is_file() else _DEFAULT_ADDRESS
-    return address + reverse("signin-link", args=[issue_link_token()])
+        return str(settings.ENVIRONMENT.origins[0])
+    kept = settings.STUDIO_DATA / "address"
+    return kept.read_text() if kept.is_file() else _DEFAULT_ADDRESS
+
+
+def signin_link() -> str:
+    """A fresh one-time link."""
+    return studio_address() + reverse("signin-link", args=[issue_link_token()])
+
+
+def reset_link(person: User) -> str:
+    """An address at which the person's password can be set once, within a day."""
+    uid, token = urlsafe_base64_encode(force_bytes(person.pk)), default_token_generator.make_token(person)
+    return studio_address() + reverse("password-reset-confirm", args=[uid, token])
 
 
 class SignInLinkManager(models.Manager["SignInLink"]):

@@ -2,14 +2,21 @@
 
 from django.urls import path
 
-from studio.access import people_views, views
+from studio.access import password_views, people_views, views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
+    path("signin/forgotten/", password_views.AskForReset.as_view(), name="password-reset"),
+    path(
+        "password/<str:uidb64>/<str:token>/",
+        password_views.SetPassword.as_view(),
+        name="password-reset-confirm",
+    ),
     path("signin/<str:token>/", views.signin_link, name="signin-link"),
     path("signout/", views.signout, name="signout"),
     path("account/", views.account, name="account"),
     path("account/password/", views.account_password, name="account-password"),
+    path("account/email/", views.account_email, name="account-email"),
     path("account/sessions/end/", views.account_sessions_end, name="account-sessions-end"),
     path("invitation/<str:token>/", people_views.invitation, name="invitation"),
     path("roles/", people_views.role_list, name="role-list"),

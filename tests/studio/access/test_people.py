@@ -159,15 +159,15 @@ def test_limits_of_an_account(signed_in: Client, person: User) -> None:
     new = {"name": "One", "dialect": "mixseek", "start": "empty", "holds": "prompts"}
     assert signed_in.post("/prompts/new/", new).status_code == 302
     refused = signed_in.post("/prompts/new/", new | {"name": "Two"})
-    assert refused.status_code == 409
+    assert refused.status_code == 403
     assert "reached its limit: Prompt sets, 1." in unescape(refused.content.decode())
     assert PromptSet.objects.get().made_by == person
     other = make_set(person)
     draft = {"team_user_prompt": "a", "base": "0", "revision": "0", "seq": "1", "tab": "t"}
     draft |= {"evaluator_user_prompt": "", "judgment_user_prompt": "", "message": ""}
-    assert signed_in.post(f"/prompts/{other.slug}/draft/", draft).status_code == 409
+    assert signed_in.post(f"/prompts/{other.slug}/draft/", draft).status_code == 403
     assert (
-        signed_in.post("/contexts/new/json/", {"name": "C", "json": json.dumps(ROUND_2)}).status_code == 409
+        signed_in.post("/contexts/new/json/", {"name": "C", "json": json.dumps(ROUND_2)}).status_code == 403
     )
     assert not SampleContext.objects.exists()
 

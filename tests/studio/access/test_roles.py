@@ -40,6 +40,9 @@ EVERYBODY_POSTS = {
     *(
         "signin",
         "invitation",
+        "password-reset",
+        "password-reset-confirm",
+        "account-email",
         "signout",
         "account-password",
         "account-sessions-end",
