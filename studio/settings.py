@@ -20,6 +20,7 @@ STUDIO_DATA = ENVIRONMENT.data
 STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
 STUDIO_LARGEST_DATABASE = ENVIRONMENT.largest_database
 STUDIO_SKILL_ROOTS = ENVIRONMENT.skill_roots
+STUDIO_API_RATE = ENVIRONMENT.api_rate
 STUDIO_COPY_PATIENCE = 0.3  # seconds that a page waits for the copy of a workspace's database
 STUDIO_MIXSEEK_WORKSPACE = ENVIRONMENT.mixseek_workspace
 
@@ -68,6 +69,7 @@ TEMPLATES = [
                 "studio.shell.layout.layout",
                 "studio.access.roles.permissions",
             ],
+            "builtins": ["studio.help.tags"],  # a "?" may stand on any page
             # Each room has its own tags; templates load them by these names.
             "libraries": {
                 room: f"studio.{room}.tags"

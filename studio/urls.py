@@ -27,7 +27,9 @@ urlpatterns = [
         "results.replay",
         "results.suggestions",
         "search",
+        "help",
         "home",
+        "api",
         "access",
         "shell",
     ]

@@ -1,4 +1,4 @@
-"""Scores of two prompts side by side: how sure their means are, and whether they differ beyond noise.
+"""Scores of two prompts side by side: how sure their means are, and whether they differ significantly.
 
 Student's t throughout. Where the same tasks ran on both sides they are compared within each task
 (the paired t-test, for any number of runs per task: a two-way layout without interaction); else by
@@ -53,7 +53,7 @@ class Difference:
     tasks: int = 0
 
     @property
-    def more_than_noise(self) -> bool:
+    def significant(self) -> bool:
         """Whether chance alone would show so much in fewer than 5 of 100 comparisons."""
         return self.p < 1 - CONFIDENCE
 

@@ -14,6 +14,7 @@ from studio.access.accounts import Account, Role
 from studio.access.audit import Event, record
 from studio.access.sessions import end_sessions
 from studio.access.signin import digest
+from studio.access.tokens import end_tokens
 from studio.shell.refusal import RequestRefused
 
 INVITATION_LIFETIME = timedelta(days=7)
@@ -149,5 +150,6 @@ def remove(person: User, *, at: datetime) -> None:
 
 
 def end_access(person: User) -> None:
-    """End every way in that is open now: sessions, and whatever else acts as the person."""
+    """End every way in that is open now: sessions and personal tokens."""
     end_sessions(person)
+    end_tokens(person)

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from studio.access import password_views, people_views, views
+from studio.access import password_views, people_views, token_views, views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
@@ -26,4 +26,8 @@ urlpatterns = [
     path("people/<number:pk>/", people_views.person, name="person"),
     path("people/<number:pk>/switch/", people_views.person_switch, name="person-switch"),
     path("people/<number:pk>/remove/", people_views.person_remove, name="person-remove"),
+    path("account/tokens/", token_views.account_tokens, name="account-tokens"),
+    path("account/tokens/<number:pk>/end/", token_views.account_token_end, name="account-token-end"),
+    path("tokens/", token_views.service_tokens, name="service-tokens"),
+    path("tokens/<number:pk>/end/", token_views.service_token_end, name="service-token-end"),
 ]

@@ -101,10 +101,10 @@ class PickedField(forms.Field):
     def to_python(self, value: Any) -> Picked:
         texts = [str(text) for text in value or ()]
         if sum(map(len, texts)) > _LONGEST:
-            raise ValidationError(_("These are too many versions."))
+            raise ValidationError(_("Too many versions."))
         words = list(dict.fromkeys(word for text in texts for word in _BETWEEN.split(text) if word))
         if len(words) > _MOST_PICKED:
-            raise ValidationError(_("These are too many versions."))
+            raise ValidationError(_("Too many versions."))
         spans, labels = [], []
         for word in words:
             if span := _SPAN.fullmatch(word):
@@ -114,7 +114,7 @@ class PickedField(forms.Field):
                 labels.append(word)
             else:
                 raise ValidationError(
-                    _("“%(word)s” is neither a version nor a label. Write for example 3, 5-8, production.")
+                    _("“%(word)s” is neither a version nor a label. Enter for example 3, 5-8, production.")
                     % {"word": word}
                 )
         return Picked(
@@ -136,7 +136,7 @@ class BaselineField(forms.CharField):
         if span and not span[2]:
             return int(span[1])
         if not _WORD.fullmatch(name):
-            raise ValidationError(_("Write a version such as v5, a label or draft."))
+            raise ValidationError(_("Enter a version such as v5, a label or “draft”."))
         return str(name)
 
 

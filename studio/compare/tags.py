@@ -136,7 +136,8 @@ def changes(preview: Preview) -> SafeString:
         return SafeString("")
     if diff is None:
         said = (
-            _("Not compared with v%(number)s: it gives no prompt here, or one of them is too long.") % version
+            _("Not compared with v%(number)s: it can’t be rendered here, or one of the prompts is too long.")
+            % version
         )
     else:
         said = _("The template changed since v%(number)s; the prompt is the same here.") % version
@@ -153,7 +154,7 @@ def _changed_rows(sections: Iterable[Section]) -> Iterator[str]:
     for section in sections:
         if section.folded:
             count = len(section)
-            same = ngettext("%(count)d line the same", "%(count)d lines the same", count) % {"count": count}
+            same = ngettext("%(count)d unchanged line", "%(count)d unchanged lines", count) % {"count": count}
             yield f'<p class="fold-mark soft">{escape(same)}</p>'
             continue
         for row in section.rows:
@@ -197,12 +198,12 @@ def cell_words(cell: MatrixCell) -> str:
     if cell.state == "same":
         return _("unchanged")
     if cell.state == "gained":
-        return _("gives a prompt here, which the baseline does not")
+        return _("renders here, but the baseline does not")
     if cell.state == "unknown":
-        return _("not tried")
+        return _("not checked")
     if cell.state == "error":
         why = _("line %(line)d") % {"line": cell.line} + f": {cell.why}" if cell.line else cell.why
-        return _("no prompt: %(why)s") % {"why": why}
+        return _("can’t render: %(why)s") % {"why": why}
     more = cell.tokens_more or 0
     parts = [_("changed")]
     if cell.added is not None and cell.removed is not None:

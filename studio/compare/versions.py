@@ -75,7 +75,7 @@ class NoDraft(MissingSide):
         super().__init__(
             404,
             _("You have no unsaved draft of this set."),
-            _("Whatever you change in the editor becomes one; drafts of others are theirs alone."),
+            _("A change in the editor creates a draft. Drafts are visible only to their author."),
         )
 
 
@@ -105,7 +105,7 @@ def known_range(prompt_set: PromptSet) -> str:
     """Which versions the set has, in a sentence."""
     if newest := prompt_set.revision:
         return _("Its versions are v1 to v%(newest)d.") % {"newest": newest}
-    return _("It has no versions yet: the first one is saved in the editor.")
+    return _("No versions yet. Save the first one in the editor.")
 
 
 class ShownRow(NamedTuple):

@@ -202,7 +202,7 @@ class Migration(migrations.Migration):
                 ("best_score", models.FloatField(null=True)),
                 ("metrics", models.JSONField(default=list)),
                 ("found", models.CharField(choices=[("exact", "Exact"), ("several", "Several"), ("edited", "Edited by hand"), ("unknown", "Unknown")], max_length=20)),
-                ("basis", models.CharField(blank=True, choices=[("receipt", "Export receipt"), ("file", "File on disk"), ("", "Nothing but the team's prompt")], max_length=20)),
+                ("basis", models.CharField(blank=True, choices=[("receipt", "Export record"), ("file", "File on disk"), ("", "Only the team's prompt")], max_length=20)),
                 ("likeness", models.FloatField(null=True)),
                 ("examined_up_to", models.PositiveBigIntegerField()),
                 ("examined_at", models.DateTimeField()),

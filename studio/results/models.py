@@ -22,9 +22,9 @@ class Found(models.TextChoices):
 class Basis(models.TextChoices):
     """What says which evaluator and judgment templates a run used: MixSeek does not store them."""
 
-    RECEIPT = "receipt", _("Export receipt")
+    RECEIPT = "receipt", _("Export record")
     FILE = "file", _("File on disk")
-    NONE = "", _("Nothing but the team's prompt")
+    NONE = "", _("Only the team's prompt")
 
 
 class RunResult(models.Model):

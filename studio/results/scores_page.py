@@ -210,7 +210,7 @@ def _versions_chart(rows: Sequence[VersionRow]) -> Chart:
 def _lines_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
     """A line over the rounds for each version."""
     words = Words(
-        title=_("Score per round number"),
+        title=_("Do scores improve by round?"),
         description=" ".join(
             f"v{version}: " + ", ".join(f"{of.number}: {score(of.estimate.mean)}" for of in rounds) + "."
             for version, rounds in by_round
@@ -236,7 +236,7 @@ def _rounds_chart(rounds: Sequence[RoundScore]) -> Chart:
         for of in rounds
     )
     words = Words(
-        title=_("Score per round number"),
+        title=_("Do scores improve by round?"),
         description=" ".join(point.says + "." for point in points),
         across=_("Round"),
         up=_("Mean score of a round (bars: 95 %)"),

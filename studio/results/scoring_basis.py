@@ -123,8 +123,8 @@ class TeamChange:
         if not self.teams:
             return _("The orchestrator’s rounds or timeouts changed.")
         if any(".model = " in line.text for line in self.teams):
-            return _("Models of the teams changed: the difference may come from them.")
-        return _("The teams changed: the difference may come from them.")
+            return _("Team models changed: the difference may come from that.")
+        return _("Teams changed: the difference may come from that.")
 
 
 def team_change(before: ScoringSettings | None, after: ScoringSettings | None) -> TeamChange | None:
@@ -186,11 +186,11 @@ class BasisChange:
     def _of_settings(self, part: Part) -> str:
         names = {"old": self.old, "new": self.new, "before": self.releases[0], "after": self.releases[1]}
         if part == "release":
-            said = _("The prompts of v%(new)d were made by %(after)s, those of v%(old)d by %(before)s.")
+            said = _("The prompts of v%(new)d were formatted by %(after)s, those of v%(old)d by %(before)s.")
             return said % names
         if part == "evaluator_settings":
-            return _("The runs of v%(new)d had other evaluator settings than those of v%(old)d.") % names
-        return _("The runs of v%(new)d had other judgment settings than those of v%(old)d.") % names
+            return _("Evaluator settings differ between the runs of v%(new)d and v%(old)d.") % names
+        return _("Judgment settings differ between the runs of v%(new)d and v%(old)d.") % names
 
 
 def basis_change_between(
@@ -246,7 +246,7 @@ class Caution:
     text: str
     lines: tuple[ChangedLine, ...] = ()
     apart: bool = False
-    """Their scores are not the same ruler."""
+    """Their scores are not comparable."""
 
 
 def cautions_of(workspace: Workspace, first: str, second: str) -> list[Caution]:
@@ -262,8 +262,8 @@ def cautions_of(workspace: Workspace, first: str, second: str) -> list[Caution]:
 def _templates_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
     if one.found != Found.EXACT or other.found != Found.EXACT or not one.version or not other.version:
         said = _(
-            "It is not known of both which evaluator and judgment templates they had: their scores may not be"
-            " the same ruler."
+            "Evaluator and judgment templates are not known for both runs: their scores may not "
+            "be comparable."
         )
         yield Caution(said)
         return
@@ -275,34 +275,34 @@ def _templates_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
         run.scoring is None or run.scoring.settings.uses_evaluator_template for run in (one, other)
     ):
         said = _(
-            "They had different evaluator templates, so their scores are not the same ruler (inferred):"
-            " %(first)s in the first, %(second)s in the second."
+            "Evaluator template changed: not comparable (inferred). First run: %(first)s, second "
+            "run: %(second)s."
         )
         yield Caution(said % named, apart=True)
     if mine.judgment_user_prompt != theirs.judgment_user_prompt:
         said = _(
-            "They had different judgment templates, so their scores are not the same ruler (inferred):"
-            " %(first)s in the first, %(second)s in the second."
+            "Judgment template changed: not comparable (inferred). First run: %(first)s, second "
+            "run: %(second)s."
         )
         yield Caution(said % named, apart=True)
 
 
 def _settings_apart(one: RunResult, other: RunResult) -> Iterator[Caution]:
     if _of_different_releases(one.formats or (), other.formats or ()):
-        said = _("They ran on different releases: %(first)s in the first, %(second)s in the second.")
+        said = _("MixSeek releases differ. First run: %(first)s, second run: %(second)s.")
         names = {"first": " / ".join(one.formats or ()), "second": " / ".join(other.formats or ())}
         yield Caution(said % names, apart=True)
     if one.scoring is None or other.scoring is None:
-        yield Caution(_("Evaluator, judgment and team settings were not recorded for both runs."))
+        yield Caution(_("Evaluator, judgment and team settings are not recorded for both runs."))
         return
     before, after = one.scoring.settings, other.scoring.settings
     for said, lines in (
         (
-            _("They had different evaluator settings, so their scores are not the same ruler."),
+            _("Evaluator settings differ: not comparable."),
             changed_lines(before.evaluator, after.evaluator),
         ),
         (
-            _("They had different judgment settings, so their scores are not the same ruler."),
+            _("Judgment settings differ: not comparable."),
             changed_lines(before.judgment, after.judgment),
         ),
     ):

@@ -140,7 +140,7 @@ def _change(old: VersionScore, new: VersionScore, judges: Mapping[int, Judges], 
     if broken is not None and not anyway:
         return Change(old.number, new.number, "ruler", basis_change=broken)
     gain = difference(before.scores, after.scores)
-    verdict: Verdict = "few" if gain is None else "more" if gain.more_than_noise else "within"
+    verdict: Verdict = "few" if gain is None else "more" if gain.significant else "within"
     shapes = None if before.shape == after.shape else (before.shape, after.shape)
     teams = team_change(before.basis.settings, after.basis.settings)
     moving = tuple(after.basis.settings.moving_models) if after.basis.settings else ()

@@ -181,24 +181,24 @@ def _cautions(both: ExecutionComparison, other_metrics: Sequence[set[str]]) -> I
     """What a reader must know before believing a difference."""
     if other_metrics:
         first, second = map(_listed, other_metrics)
-        yield _(
-            "They were measured by different metrics, so their scores are not the same ruler:"
-            " %(first)s in the first, %(second)s in the second."
-        ) % {"first": first, "second": second}
+        yield _("Metrics differ: not comparable. First run: %(first)s, second run: %(second)s.") % {
+            "first": first,
+            "second": second,
+        }
     tasks = both.first.user_prompt, both.second.user_prompt
     if None in tasks:
-        yield _("The task of a run that is not over is not stored, so it may be another one.")
+        yield _("The task of an unfinished run is not stored, so the tasks may differ.")
     elif tasks[0] != tasks[1]:
-        yield _("They had different tasks: how hard a task is shows in its scores.")
+        yield _("Tasks differ: a harder task gives lower scores.")
     states = {run.state for run in (both.first, both.second)}
     if "running" in states:
-        yield _("One of them is still running: its figures will change.")
+        yield _("One of them is still running: its scores will change.")
     elif states != {"completed"}:
-        yield _("Not every team reached the end, or it is not known whether it did.")
+        yield _("Not every team finished, or it is unknown whether it did.")
     rounds = both.first.rounds, both.second.rounds
     if rounds[0] != rounds[1]:
         said = [ngettext("%(n)d round", "%(n)d rounds", count) % {"n": count} for count in rounds]
-        yield _("%(first)s against %(second)s: more rounds give more chances for a high best score.") % {
+        yield _("%(first)s versus %(second)s: more rounds tend to give a higher best score.") % {
             "first": said[0],
             "second": said[1],
         }
@@ -228,7 +228,7 @@ def _chart(points: Sequence[Sequence[ScorePoint]], team: TeamDelta | None) -> Ch
         title = _("Score of %(team)s in each round") % {"team": team.team_name}
     words = Words(
         title=title,
-        description=_("A line for each run; the table beside it has the numbers."),
+        description=_("One line per run; the table has the numbers."),
         across=_("Round"),
         up=_("Score"),
     )

@@ -58,7 +58,7 @@ class RunForm(PageForm):
 class RunTeamForm(PageForm):
     """How a team's rounds are shown."""
 
-    raw = forms.BooleanField(required=False, label=_("As plain text"))
+    raw = forms.BooleanField(required=False, label=_("Plain text"))
     whole = forms.IntegerField(required=False, min_value=0, max_value=999_999_999, label=_("Whole text"))
 
 
@@ -76,7 +76,7 @@ class IdsField(forms.Field):
     def to_python(self, value: Any) -> list[str]:
         ids = list(dict.fromkeys(value or []))
         if any(len(name) > _LONGEST or "\0" in name for name in ids):
-            raise ValidationError(gettext("No run has such an id."))
+            raise ValidationError(gettext("There is no run with this ID."))
         return ids
 
 

@@ -121,7 +121,7 @@ def _whole_chart(whole: Distribution, of: ScoresOf) -> Chart:
         "median": score(whole.median),
     }
     words = Words(
-        title=_("How scores spread"),
+        title=_("Score distribution"),
         description=_("%(scores)s; half of them lie from %(low)s to %(high)s, the median is %(median)s.")
         % figures,
         across=_across(of),
@@ -133,7 +133,7 @@ def _whole_chart(whole: Distribution, of: ScoresOf) -> Chart:
 def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
     words = Words(
         title=_("Scores side by side"),
-        description=_("A row for each: the middle half as a box, the median as a line and in figures."),
+        description=_("One row each: box for the middle half, line and number for the median."),
         across=_across(of),
     )
     # With all its values each row has its dots; of some, boxes alone say more.

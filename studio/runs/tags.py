@@ -14,10 +14,10 @@ register = template.Library()
 def exit_reason(stored: str | None) -> str:
     """Why a team stopped; a reason that is not one of MixSeek's is shown as it is stored."""
     said = {
-        "max_rounds_reached": _("All rounds played"),
+        "max_rounds_reached": _("All rounds finished"),
         "no_improvement_expected": _("No improvement expected"),
         "partial_failure": _("Failed after some rounds"),
-        "partial_failure_timeout": _("Ran out of time after some rounds"),
+        "partial_failure_timeout": _("Timed out after some rounds"),
     }
     return said.get(stored, stored) if stored else "–"
 

@@ -207,7 +207,7 @@ def run_round_text(
         page = read_round(store, execution, team, number)
     text = page.prompt if kind == "prompt" else page.submission
     if text is None:
-        raise RequestRefused(404, page.not_delivered or _("Nothing was handed in in this round."))
+        raise RequestRefused(404, page.not_delivered or _("Nothing was submitted in this round."))
     # Plain text for every browser: what a model wrote must not become a page of this site.
     answer = HttpResponse(text.text.encode(errors="replace"), content_type="text/plain; charset=utf-8")
     ending = "txt" if kind == "prompt" else "md"

@@ -18,6 +18,8 @@ from django.utils.translation import gettext as _
 
 from studio.access.roles import Action, may
 from studio.contexts.models import SampleContext
+from studio.help.glossary import TERMS
+from studio.help.pages import PAGES
 from studio.prompts.labels import Label
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.prompts.texts import fold
@@ -63,9 +65,17 @@ def find_names(query: str, person: User, actions: Sequence[str] = ()) -> list[Na
     here, pages = list(_actions(actions)), _pages(person)
     if not words:
         return [*here, *pages, *(each.as_name() for each in sets[:5])][:MOST]
-    named = (here, pages, (each.as_name() for each in sets), _labels(sets), _contexts(), _workspaces())
+    named = (
+        here,
+        pages,
+        _help(),
+        (each.as_name() for each in sets),
+        _labels(sets),
+        _contexts(),
+        _workspaces(),
+    )
     found = [_closest(names, words) for names in (*named, _runs(words))]
-    found.insert(3, list(_versions(sets, words)))
+    found.insert(4, list(_versions(sets, words)))
     # Sorting keeps the order of equals: actions of the page, pages, sets, versions…
     scored = sorted((each for kind in found for each in kind), key=_by_points)
     return [name for _points, name in scored[:MOST]]
@@ -95,6 +105,15 @@ def _pages(person: User) -> Iterator[Name]:
         if url in _needed() and not may(person, _needed()[url]):
             continue
         yield Name(kind, icon, titles[language], url, tuple(fold(title) for title in titles.values()))
+
+
+def _help() -> Iterator[Name]:
+    kind, glossary = _("Help"), reverse("help")
+    entries = [(page.title, reverse("help-page", args=[page.slug]), str(page.about)) for page in PAGES]
+    entries += [(term.title, f"{glossary}#{term.slug}", _("Glossary")) for term in TERMS.values()]
+    for title, url, hint in entries:
+        names = tuple(fold(each) for each in in_both(str(title)))
+        yield Name(kind, "help", str(title), url, names, hint)
 
 
 @cache
@@ -129,7 +148,8 @@ def _titles() -> list[tuple[str, str, dict[str, str]]]:
                 ("search", "search", _("Search")),
             ]
             listed = [(section.name, section.url, section.title) for section in sections()]
-            for icon, url, title in listed + [(icon, reverse(name), title) for icon, name, title in more]:
+            listed += [(icon, reverse(name), title) for icon, name, title in more]
+            for icon, url, title in listed:
                 pages.setdefault(url, (icon, {}))[1].setdefault(language, title)
     return [(icon, url, titles) for url, (icon, titles) in pages.items()]
 

@@ -46,6 +46,7 @@ def sections(path: str = "") -> list[Section]:
         ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
         ("runs", _("Runs"), reverse("run-list"), "g r"),
         ("exports", _("Exports"), reverse("export-list"), "g x"),
+        ("help", _("Help"), reverse("help"), "g ?"),
     )
     return [
         Section(name, title, url, keys, path == url if name == "home" else path.startswith(url))
@@ -107,8 +108,8 @@ def shortcuts() -> list[tuple[str, list[Shortcut]]]:
                 Shortcut("s", _("Swap sides")),
                 Shortcut("n", _("Next round of the team")),
                 Shortcut("p", _("Its round before")),
-                Shortcut("r", _("Replay the round")),
-                Shortcut("d", _("Replay with your draft")),
+                Shortcut("r", _("Re-render the round")),
+                Shortcut("d", _("Re-render with your draft")),
             ],
         ),
         (

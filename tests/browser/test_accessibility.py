@@ -60,6 +60,9 @@ PAGES = {
     "/models/": 200,
     "/models/new/": 200,
     "/shortcuts/": 200,
+    "/help/": 200,
+    "/help/ship-it/": 200,
+    "/help/pipeline/": 200,
     "/nothing/": 404,
 }
 

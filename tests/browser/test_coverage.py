@@ -1,4 +1,4 @@
-"""Lines that no sample context reaches, in the editor's gutter and on the page of suggestions."""
+"""Lines not covered by any sample context, in the editor's gutter and on the page of suggestions."""
 
 import re
 
@@ -121,7 +121,7 @@ def test_the_sets_page_leads_to_the_suggestions_and_they_to_the_editor(page: Pag
     editor.save("Late rounds")
     expect(editor.state).to_contain_text("Saved as")
     page.goto(f"/prompts/{SLUG}/")
-    page.get_by_role("link", name="1 line that no context reaches").click()
+    page.get_by_role("link", name="1 line not covered").click()
     expect(page).to_have_url(re.compile(f"{SUGGESTIONS}$"))
     expect(page.locator(".unreached li")).to_have_text(["3 late"])
     expect(page.get_by_role("cell", name="{{ ranking_table }}").first).to_be_visible()

@@ -26,7 +26,7 @@ def test_rows_come_one_by_one_and_cells_lead_to_the_comparison(page: Page, serve
     page.get_by_role("link", name="Matrix", exact=True).click()
     expect(page).to_have_url(server + MATRIX)
     bar = page.locator("[data-matrix-progress]")
-    expect(bar.get_by_text("All rows are there.")).to_be_visible()
+    expect(bar.get_by_text("All rows are ready.")).to_be_visible()
     assert bar.locator("progress").evaluate("bar => bar.value === bar.max")
 
     # v5 mends a word that shows from round 3 on: four of the contexts have one.
@@ -68,9 +68,9 @@ def test_versions_and_the_baseline_are_chosen(page: Page, server: str) -> None:
     expect(page.locator("#row-4 .label")).to_have_text("production")
     page.get_by_role("link", name="Evaluator").click()
     expect(page).to_have_url(re.compile("kind=evaluator"))
-    expect(page.get_by_text("All rows are there.")).to_be_visible()
+    expect(page.get_by_text("All rows are ready.")).to_be_visible()
     page.locator("#row-1").hover()
-    page.locator("#row-1").get_by_role("link", name="As baseline").click()
+    page.locator("#row-1").get_by_role("link", name="Use as baseline").click()
     expect(page.locator("#row-1")).to_contain_text("Baseline")
 
 
@@ -83,15 +83,15 @@ def test_it_can_be_stopped_and_a_row_that_failed_asked_again(page: Page, watch: 
     expect(page.get_by_text("2 of 5 rows")).to_be_visible()
     eventually(page, lambda: len(held), 1)
     page.get_by_role("button", name="Stop").click()
-    again = '<a href="#" hx-get="?baseline=4&row=3" hx-target="closest tr" hx-swap="outerHTML">Ask again</a>'
+    again = '<a href="#" hx-get="?baseline=4&row=3" hx-target="closest tr" hx-swap="outerHTML">Retry</a>'
     refused = f'<tr id="row-3" data-failed><th scope="row">v3</th><td>Busy {again}</td></tr>'
     held.pop().fulfill(status=503, content_type="text/html", body=refused)
     page.unroute("**/matrix/?*row=3*")
     expect(page.get_by_text("Busy")).to_be_visible()
     expect(page.locator("[data-pending]")).to_have_count(2)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.locator("[data-pending]")).to_have_count(0)
-    page.get_by_role("link", name="Ask again").click()
+    page.get_by_role("link", name="Retry").click()
     expect(page.locator("#row-3 td.cell")).to_have_count(7)
 
 
@@ -99,10 +99,10 @@ def test_an_answer_that_is_no_row_stops_and_goes_on(page: Page, watch: Watch) ->
     watch.expect(502)
     page.route("**/matrix/?*row=5*", lambda route: route.fulfill(status=502, body="<html>a proxy</html>"))
     page.goto(MATRIX)
-    expect(page.get_by_text("The studio does not answer.")).to_be_visible()
+    expect(page.get_by_text("The studio is not responding.")).to_be_visible()
     page.unroute("**/matrix/?*row=5*")
-    page.get_by_role("button", name="Go on").click()
-    expect(page.get_by_text("All rows are there.")).to_be_visible()
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_text("All rows are ready.")).to_be_visible()
 
 
 def test_contexts_are_chosen_without_scripts(plain: Page, server: str) -> None:

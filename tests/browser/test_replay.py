@@ -34,7 +34,7 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
     rows.get_by_title("Prompt and details").first.click()
     expect(page.get_by_role("heading", name=re.compile("Beta Analysts · Round"))).to_be_visible()
     round_page = page.url
-    sent = page.get_by_role("region", name="The prompt that was really sent")
+    sent = page.get_by_role("region", name="The prompt that was sent")
     version = sent.locator(".version-link").first
     number = re.search(r"v(\d+)", version.inner_text())
     assert number and findings(page) == []
@@ -47,8 +47,8 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
     page.keyboard.type("REPLAYED LINE\n")
     expect(editor.state).to_have_attribute("data-is", "saved")
     page.goto(round_page)
-    page.get_by_role("link", name="Replay with your draft").click()
-    expect(page.get_by_text("Another prompt than was sent")).to_be_visible()
+    page.get_by_role("link", name="Re-render with your draft").click()
+    expect(page.get_by_text("Differs from what was sent")).to_be_visible()
     expect(page.locator("table.diff .added .new, table.diff .changed .new").first).to_contain_text(
         "REPLAYED LINE"
     )
@@ -57,18 +57,18 @@ def test_from_a_row_of_the_leaderboard_to_a_replay_with_the_draft(page: Page, ex
     expect(page.locator("table.diff [aria-current]")).to_have_count(1)
 
     page.get_by_role("link", name=re.compile(rf"^v{number[1]}\b.*sent")).click()
-    expect(page.get_by_text("Exactly what was sent")).to_be_visible()
+    expect(page.get_by_text("Identical to what was sent")).to_be_visible()
     press(page, "d")
-    expect(page.get_by_text("Another prompt than was sent")).to_be_visible()
+    expect(page.get_by_text("Differs from what was sent")).to_be_visible()
     page.get_by_role("link", name="Judgment").click()
-    expect(page.get_by_text("MixSeek stores the prompts of teams only")).to_be_visible()
+    expect(page.get_by_text("MixSeek stores only the prompts of teams")).to_be_visible()
     page.get_by_role("link", name="The whole run").click()
     expect(page.get_by_text("0 of 12 prompts are the same")).to_be_visible()
     assert findings(page) == []
     page.locator("table.matrix a.cell-in").first.click()
-    expect(page.get_by_text("Another prompt than was sent")).to_be_visible()
+    expect(page.get_by_text("Differs from what was sent")).to_be_visible()
     page.get_by_role("link", name="Save as a sample context").click()
-    expect(page.get_by_text("exactly the prompt that was sent, to the byte")).to_be_visible()
+    expect(page.get_by_text("exactly the prompt that was sent")).to_be_visible()
 
 
 def test_another_version_is_chosen_in_the_form(page: Page, execution: str) -> None:

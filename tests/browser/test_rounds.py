@@ -40,7 +40,7 @@ def test_a_round_becomes_a_sample_context(page: Page, executions: list[str]) -> 
     page.get_by_role("link", name="調査 · research").click()
     page.locator(f"a[href*='execution={executions[0]}']").click()
     page.get_by_role("link", name="Beta Analysts, round 2").click()
-    expect(page.get_by_text("exactly the prompt that was sent, to the byte")).to_be_visible()
+    expect(page.get_by_text("exactly the prompt that was sent")).to_be_visible()
     assert findings(page) == []
     page.get_by_label("Name", exact=True).fill("From life")
     page.get_by_role("button", name="Save as a sample context").click()
@@ -53,7 +53,7 @@ def test_a_rounds_page_leads_on_and_copies_its_prompt(page: Page, executions: li
     press(page, "n")
     expect(page.get_by_role("heading", name="Beta Analysts · Round 2")).to_be_visible()
     assert findings(page) == []
-    section = page.get_by_role("region", name="The prompt that was really sent")
+    section = page.get_by_role("region", name="The prompt that was sent")
     store = store_of(Workspace.objects.get(slug="research"))
     sent = store.delivered(executions[0], "team-002", 2).text
     assert copied(section.get_by_role("button", name="Copy")) == sent

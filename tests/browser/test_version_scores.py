@@ -1,4 +1,4 @@
-"""«Did it help?»: what versions scored, whether that is more than noise, and what is not compared."""
+"""«Did it help?»: what versions scored, whether that is significant, and what is not compared."""
 
 import re
 from dataclasses import replace
@@ -26,17 +26,17 @@ def test_a_version_that_helped_is_told_from_noise_and_its_runs_are_a_click_away(
 ) -> None:
     page.goto("/prompts/briefing-writers/")
     helped = page.locator("#history tbody tr").filter(has_text="Show the leaderboard")
-    expect(helped).to_contain_text("more than noise")
+    expect(helped).to_contain_text("significant")
     expect(helped).to_contain_text(re.compile(r"\+[5-8]\.\d\d"))
     expect(helped).to_contain_text(re.compile(r"8\d\.\d\d\s+± [2-5]\.\d\d"))
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     helped.get_by_role("link", name="5 of v4").click()
     expect(page).to_have_url(f"{server}/prompts/briefing-writers/versions/4/runs/")
     expect(page.get_by_role("table", name="Runs of v4").locator("tbody tr")).to_have_count(5)
-    expect(page.get_by_text("from the export receipt")).to_have_count(5)
-    expect(page.get_by_role("img", name="Score per round number")).to_be_visible()
-    rounds = page.get_by_role("table", name="Score per round number")
-    expect(rounds).to_contain_text("more than noise")
+    expect(page.get_by_text("from the export record")).to_have_count(5)
+    expect(page.get_by_role("img", name="Do scores improve by round?")).to_be_visible()
+    rounds = page.get_by_role("table", name="Do scores improve by round?")
+    expect(rounds).to_contain_text("significant")
     page.locator("table.rows .row-link").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Draft an incident review")
 
@@ -44,22 +44,22 @@ def test_a_version_that_helped_is_told_from_noise_and_its_runs_are_a_click_away(
 def test_a_version_that_changed_the_judge_is_not_compared_unless_asked(page: Page, server: str) -> None:
     page.goto("/prompts/research-team/")
     judged = page.locator("#history tbody tr").filter(has_text="評価者に出典の日付も")
-    expect(judged).to_contain_text("different ruler, not compared")
+    expect(judged).to_contain_text("Evaluator or judge changed: not comparable")
     expect(judged.get_by_title("v2 changed the evaluator template.")).to_be_visible()
     expect(page.locator("#history")).not_to_contain_text("on v1")
-    judged.get_by_role("link", name="different ruler").click()
-    expect(page).to_have_url(f"{server}/prompts/research-team/scores/#ruler-2")
-    split = page.locator("tr.ruler")
+    judged.get_by_role("link", name="Evaluator or judge changed").click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/scores/#basis-2")
+    split = page.locator("tr.basis-change")
     expect(split).to_have_count(1)
     expect(split).to_contain_text("v2 changed the evaluator template.")
     chart = page.get_by_role("img", name="Score over versions")
-    expect(chart.locator(".ruler-break")).to_have_count(1)
+    expect(chart.locator(".basis-break")).to_have_count(1)
     split.get_by_role("link", name="Show the difference anyway").click()
     expect(page.get_by_text("because you asked for it")).to_be_visible()
     compared = page.locator(".score-table tbody tr").filter(has_text="評価者に出典の日付も")
-    expect(compared).to_contain_text("different rulers")
+    expect(compared).to_contain_text("evaluator or judge changed")
     expect(compared).to_contain_text("on v1")
-    page.get_by_role("link", name="Keep them apart").click()
+    page.get_by_role("link", name="Don’t compare").click()
     expect(page.locator(".notice")).to_have_count(0)
     expect(page.locator(".score-table")).not_to_contain_text("on v1")
 
@@ -85,13 +85,13 @@ def test_what_runs_were_scored_with_has_its_effect_on_a_comparison(page: Page, s
         scored(4, after)
         page.goto("/prompts/briefing-writers/")
         changed = page.locator("#history tbody tr").filter(has_text="Show the leaderboard")
-        expect(changed).to_contain_text("different ruler, not compared")
-        why = "The runs of v4 had other evaluator settings than those of v3."
+        expect(changed).to_contain_text("Evaluator or judge changed: not comparable")
+        why = "Evaluator settings differ between the runs of v4 and v3."
         expect(changed.get_by_title(why)).to_be_visible()
-        changed.get_by_role("link", name="different ruler").click()
-        expect(page).to_have_url(f"{server}/prompts/briefing-writers/scores/#ruler-4")
+        changed.get_by_role("link", name="Evaluator or judge changed").click()
+        expect(page).to_have_url(f"{server}/prompts/briefing-writers/scores/#basis-4")
         for line in lines:
-            expect(page.locator("#ruler-4 .changed-lines")).to_contain_text(line)
+            expect(page.locator("#basis-4 .changed-lines")).to_contain_text(line)
     assert findings(page) + sideways(page) == []
     scored(4, replace(before, teams=(flash,)))
     page.goto("/prompts/briefing-writers/scores/")

@@ -29,7 +29,7 @@ class WantedField(forms.CharField):
             return Wanted()
         parts = _WANTED.fullmatch(text)
         if parts is None:
-            raise ValidationError(_("Write a version such as v5, or draft."))
+            raise ValidationError(_("Enter a version such as v5, or “draft”."))
         side: SideName = "draft" if parts[2] == "draft" else int(parts[2].removeprefix("v"))
         return Wanted(parts[1] or "", side)
 

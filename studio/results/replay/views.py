@@ -74,7 +74,7 @@ def run_replay(request: HttpRequest, slug: str, execution: str, team: str, numbe
     template = page["choice"].side.templates.parts[kind]
     dialect = played.format(workspace.spoken)
     panel = replayed(played, kind, template, dialect, View.of(clean), owner=owner)
-    sides = {"old": {"title": _("Really sent")}, "new": {"title": page["choice"].title}}
+    sides = {"old": {"title": _("Sent")}, "new": {"title": page["choice"].title}}
     page |= {"panel": panel, "page": sides}
     if clean["rows"]:
         rows = clean["rows"][0].rows

@@ -43,8 +43,8 @@ class RoundContextForm(ContextJsonForm):
         super().__init__(None if data is None else data | {"json": document}, initial)
         self.fields["name"].required = True
         self.fields["handed_in"].help_text = _(
-            "What the evaluator judges. This round has not been handed in yet, so write something"
-            " that stands for it, or leave it blank and the last submission stands in."
+            "What the evaluator judges. This round has no submission yet: write one, or leave it "
+            "blank to use the last submission."
         )
 
     def clean(self) -> dict[str, Any]:
@@ -54,7 +54,7 @@ class RoundContextForm(ContextJsonForm):
             self.add_error(None, problem)
         if self.errors.pop("handed_in", None):
             self.add_error(
-                "handed_in", _("Nothing has been handed in yet: write what the evaluator shall judge.")
+                "handed_in", _("Nothing has been submitted yet: write what the evaluator is to judge.")
             )
         return self.cleaned_data
 

@@ -125,9 +125,9 @@ def _sentence(what: What, *, none: bool) -> str:
         case "round":
             return _("Round %(real)s: the sample contexts stop at round %(sampled)s.")
         case "teams" if none:
-            return _("%(real)s teams on the board.")
+            return _("%(real)s teams in the ranking.")
         case "teams":
-            return _("%(real)s teams on the board: the sample contexts have %(sampled)s at most.")
+            return _("%(real)s teams in the ranking: the sample contexts have %(sampled)s at most.")
         case "task" if none:
             return _("A task of %(real)s characters.")
         case "task":
@@ -147,14 +147,14 @@ def _sentence(what: What, *, none: bool) -> str:
         case "between":
             return _("The team is neither first nor last.")
         case "far":
-            return _("The team is behind the third place.")
+            return _("The team ranks fourth or lower.")
         case "last":
             return _("The team is last.")
         case "alone":
-            return _("No other team is on the board yet.")
+            return _("No other team is in the ranking yet.")
         case "absent":
-            return _("The team is not on the board.")
+            return _("The team is not in the ranking.")
         case "no-ranking":
-            return _("After round 1, and the board is still empty.")
+            return _("After round 1, and the ranking is still empty.")
         case "no-history":
             return _("After round 1, and there is no earlier submission.")

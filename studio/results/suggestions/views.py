@@ -139,7 +139,7 @@ def _form(request: HttpRequest, workspace: Workspace, played: PlayedRound) -> Ro
 def _saved(request: HttpRequest, saved: SampleContext, form: RoundContextForm) -> HttpResponse:
     messages.success(request, _("The round is saved as a sample context."))
     if form.stand_in:
-        stand_in = _("This round has no submission yet, so that of round %(round)d stands in.")
+        stand_in = _("This round has no submission yet, so that of round %(round)d is used.")
         messages.info(request, stand_in % {"round": form.stand_in})
     return redirect(saved)
 

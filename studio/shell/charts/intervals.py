@@ -82,7 +82,7 @@ def _axes(shown: Sequence[Point], places: Sequence[float], up: Scale, words: Wor
 def _break(x: float, because: str) -> SafeString:
     return tag(
         "g",
-        {"class": "ruler-break"},
+        {"class": "basis-break"},
         tag("title", {}, because),
         line(x, _TOP - 13, x, _HEIGHT - _BOTTOM + 26, "break"),
         tag("path", {"class": "break-sign", "d": f"M{x - 5:.1f} {_TOP - 22:.1f}h10l-5 9z"}),

@@ -16,11 +16,11 @@ from studio.compare.versions import text_diff
 from studio.editor.sets import reason
 from studio.models import Export, PromptSet, Workspace
 from studio.preview.saving import Refused
-from studio.prompts.file_kinds import FileKind
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.shell.turns import heavy
+from studio.workspaces.exports.confirming import NothingChosen, confirm_seen
 from studio.workspaces.exports.forms import (
     ConfirmForm,
     ExportListForm,
@@ -29,12 +29,9 @@ from studio.workspaces.exports.forms import (
     UndoForm,
 )
 from studio.workspaces.exports.page import export_page
-from studio.workspaces.exports.plan import chosen_version, readable
+from studio.workspaces.exports.plan import readable
 from studio.workspaces.exports.receipts import listed, with_receipts
 from studio.workspaces.exports.undoing import CannotUndo, require_undoable, stored, undo
-from studio.workspaces.exports.writing import Order, confirm
-from studio.workspaces.file_kinds import kind_of_file, prompt_files_of
-from studio.workspaces.models import LABELLED
 from studio.workspaces.state import prompt_states_of
 
 EXPORTS_PER_PAGE = 50
@@ -159,45 +156,20 @@ def _rows(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) ->
 
 def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any]) -> HttpResponse:
     clean = valid_or_refuse(ConfirmForm(request.POST)).cleaned_data
-    version, label_name = chosen_version(prompt_set, clean["version"], clean["label"])
-    if version.number != clean["version"]:
-        raise RequestRefused(
-            409,
-            _("%(label)s points at v%(number)d now, so nothing was written.")
-            % {"label": label_name, "number": version.number},
-            _("Go back and look at the plan again."),
-        )
-    orders = _orders(clean["target"], clean["overwrite"], prompt_set.holds)
-    if not orders:
-        messages.error(request, _("Nothing is chosen: tick what shall be written."))
-        return _plan_page(request, prompt_set, query, status=422)
     try:
-        confirm(
-            version,
-            orders,
+        confirm_seen(
+            prompt_set,
+            clean["version"],
+            clean["label"],
+            clean["target"],
+            clean["overwrite"],
             batch=clean["batch"],
             by=person_of(request),
             at=timezone.now(),
-            label_name=label_name,
         )
+    except NothingChosen:
+        messages.error(request, _("Nothing is chosen: tick what shall be written."))
+        return _plan_page(request, prompt_set, query, status=422)
     except Refused:
         return _plan_page(request, prompt_set, query)
     return redirect("export-detail", clean["batch"])
-
-
-def _orders(targets: list[tuple[str, str]], overwrite: list[tuple[str, str]], holds: str) -> list[Order]:
-    seen, knowingly = dict([*targets, *overwrite]), dict(overwrite)
-    slugs = {key.partition("@")[0] for key in seen}
-    workspaces = Workspace.objects.filter(archived=False, slug__in=slugs).select_related(*LABELLED)
-    files = {
-        workspace.slug + file.mark: (workspace, file)
-        for workspace in workspaces
-        for file in (prompt_files_of(workspace) if FileKind(holds).has_templates else [kind_of_file(holds)])
-    }
-    if missing := seen.keys() - files.keys():
-        raise RequestRefused(404, _("There is no workspace «%(slug)s».") % {"slug": min(missing)})
-    return [
-        Order(workspace, sha256, key in knowingly, file)
-        for key, sha256 in seen.items()
-        for workspace, file in [files[key]]
-    ]

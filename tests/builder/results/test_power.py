@@ -149,6 +149,6 @@ def test_four_of_five_comparisons_show_the_smallest_difference() -> None:
             )
         ):
             assert made
-            shown[at] += made.more_than_noise
+            shown[at] += made.significant
     # Three standard errors of 2,000 trials are 2.7 in 100.
     assert all(0.773 <= each / 2000 <= 0.827 for each in shown), shown

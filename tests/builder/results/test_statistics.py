@@ -55,7 +55,7 @@ def test_runs_without_a_shared_task_are_compared_by_welch() -> None:
     assert found and found.method == "welch" and found.runs == (6, 7)
     assert found.p == pytest.approx(expected.pvalue)
     assert (found.low, found.high) == pytest.approx((interval.low, interval.high))
-    assert found.more_than_noise
+    assert found.significant
 
 
 def test_one_run_per_shared_task_is_the_paired_test() -> None:
@@ -93,8 +93,8 @@ def test_pairs_find_what_the_tasks_difficulty_hides() -> None:
         difference(tasks, better),
         difference(tasks, {f"x{task}": better[task] for task in better}),
     )
-    assert paired and paired.more_than_noise
-    assert mixed and not mixed.more_than_noise
+    assert paired and paired.significant
+    assert mixed and not mixed.significant
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_scores_that_are_no_numbers_are_left_out() -> None:
 def test_scores_that_never_vary_are_compared_all_the_same() -> None:
     same = difference({"a": [5.0] * 3}, {"b": [5.0] * 3})
     other = difference({"a": [5.0] * 3}, {"b": [6.0] * 3})
-    assert same and (same.p, same.more_than_noise) == (1.0, False)
-    assert other and (other.p, other.low, other.high, other.more_than_noise) == (0.0, 1.0, 1.0, True)
+    assert same and (same.p, same.significant) == (1.0, False)
+    assert other and (other.p, other.low, other.high, other.significant) == (0.0, 1.0, 1.0, True)
 
 
 def welch_runs(chance: random.Random) -> Difference | None:
@@ -141,5 +141,5 @@ def test_without_an_effect_about_one_in_twenty_looks_like_one(
 ) -> None:
     chance = random.Random(20261116)
     found = [runs(chance) for _ in range(1000)]
-    called = sum(each is not None and each.more_than_noise for each in found)
+    called = sum(each is not None and each.significant for each in found)
     assert 30 <= called <= 70

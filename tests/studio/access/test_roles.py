@@ -32,6 +32,7 @@ ROUTES = {
     Role.ADMINISTRATOR: """
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
         demo-remove people person-invite invitation-withdraw person person-switch person-remove
+        service-tokens service-token-end
     """,
 }
 POSTS = {"prompt-release"}
@@ -50,6 +51,7 @@ EVERYBODY_POSTS = {
         "theme",
         "keys",
     ),
+    *("account-tokens", "account-token-end"),
     *("prompt-preview", "prompt-rounds", "prompt-costs", "prompt-cacheable-prefix", "prompt-coverage"),
     *("run-replay", "run-replay-all"),
 }

@@ -134,7 +134,7 @@ def test_what_is_the_same_is_folded_and_a_link_unfolds_it(
     save(prompt_set, person, replace(TEXTS, team_user_prompt=long))
     save(prompt_set, person, replace(TEXTS, team_user_prompt=long.replace("line 20\n", "line twenty\n")))
     page = get(signed_in, "4...5")
-    assert len(rows(page)) == 7 and "17 lines the same" in text(page) and "16 lines the same" in text(page)
+    assert len(rows(page)) == 7 and "17 unchanged lines" in text(page) and "16 unchanged lines" in text(page)
     opened = re.search(r'href="[^"?]*(\?open=team\.0-17)#team-rows-0"', page)
     assert opened
     assert len(rows(get(signed_in, "4...5" + opened[1]))) == 24
@@ -173,14 +173,14 @@ def test_whitespace_can_be_ignored(prompt_set: PromptSet, person: User, signed_i
     save(prompt_set, person, replace(TEXTS, team_user_prompt=LATE.replace("# Task", "#  Task ")))
     assert "Team +1 −1" in text(get(signed_in, "3...4"))
     page = text(get(signed_in, "3...4", w="on"))
-    assert "Team only whitespace" in page and "Only whitespace differs here" in page
+    assert "Team only whitespace" in page and "Only whitespace differs (ignored)" in page
 
 
 def test_a_lost_line_end_and_a_carriage_return_are_seen(
     prompt_set: PromptSet, person: User, signed_in: Client
 ) -> None:
     save(prompt_set, person, replace(TEXTS, team_user_prompt=LATE.removesuffix("\n")))
-    assert "no line end" in rows(get(signed_in, "3...4"))[0][2] + rows(get(signed_in, "3...4"))[-1][2]
+    assert "no newline at end" in rows(get(signed_in, "3...4"))[0][2] + rows(get(signed_in, "3...4"))[-1][2]
     save(prompt_set, person, replace(TEXTS, team_user_prompt=LATE.replace("Task\n", "Task\r\n")))
     assert rows(get(signed_in, "3...5"))[0][2] == f"{PLUS}# Task<ins>␍</ins>"
 
@@ -248,7 +248,7 @@ def test_an_unknown_version_is_named(prompt_set: PromptSet, signed_in: Client) -
     assert "This set has no v9. Its versions are v1 to v3." in text(page)
     assert '<option value="1" selected>' in page and 'name="new"' in page
     made = PromptSet.objects.create(slug="new", name="New", created_at=NOW, changed_at=NOW)
-    assert "no versions yet" in signed_in.get(f"/prompts/{made.slug}/compare/1...1").content.decode()
+    assert "No versions yet" in signed_in.get(f"/prompts/{made.slug}/compare/1...1").content.decode()
     assert signed_in.get("/prompts/nothing/compare/1...2").status_code == 404
 
 
@@ -344,7 +344,7 @@ def test_in_place_of_a_draft_that_was_saved_stands_the_newest_version(
 
 def test_a_set_without_versions_has_nothing_to_compare_with_a_draft(signed_in: Client) -> None:
     PromptSet.objects.create(slug="set", name="Set", created_at=NOW, changed_at=NOW)
-    assert "It has no versions yet" in get(signed_in, "draft...draft", status=404)
+    assert "No versions yet" in get(signed_in, "draft...draft", status=404)
 
 
 # --- the rendered prompts ----------------------------------------------------------------
@@ -407,8 +407,8 @@ def test_a_long_prompt_of_the_first_changed_round_is_compared_whole(
 
 def test_a_changed_template_with_the_same_prompt_says_so(prompt_set: PromptSet, signed_in: Client) -> None:
     page = get(signed_in, "1...3", rendered="on", context="third", round="1")
-    assert "The template changed, this prompt did not." in page
-    assert "The template is the same on both sides, so the prompt is too." in page
+    assert "The template changed, but not this prompt." in page
+    assert "Same template on both sides." in page
 
 
 def test_every_and_no_round(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
@@ -417,7 +417,7 @@ def test_every_and_no_round(prompt_set: PromptSet, person: User, signed_in: Clie
     assert "No prompt changes in any round" in get(signed_in, "3...4", rendered="on")
     changed = TEAM.replace("# Task", "# Task{% if round_number > 1 %}, still{% endif %}")
     save(prompt_set, person, replace(TEXTS, team_user_prompt=changed))
-    assert "Rounds 2, 3 change, the others do not." in get(signed_in, "1...5", rendered="on")
+    assert "Rounds 2, 3 change." in get(signed_in, "1...5", rendered="on")
 
 
 def test_whitespace_is_ignored_in_prompts_too(prompt_set: PromptSet, person: User, signed_in: Client) -> None:
@@ -441,8 +441,8 @@ def test_problems_of_a_draft_stand_in_place_of_its_prompt(
 ) -> None:
     Draft.objects.keep(prompt_set, person, sent("# Task\n{{ submision }}\n", base=3), at=NOW)
     page = text(get(signed_in, "3...draft", rendered="on"))
-    assert "Draft gives no prompt here Line 2 Error" in page and page.count("! no prompt") == 3
-    assert "Not every prompt could be rendered." in page
+    assert "Draft can’t be rendered here Line 2 Error" in page and page.count("! can’t render") == 3
+    assert "Not all prompts could be rendered." in page
     assert "submision" in get(signed_in, "3...draft")
 
 
@@ -451,14 +451,14 @@ def test_a_limit_is_named_and_ends_the_row(prompt_set: PromptSet, person: User, 
     Draft.objects.keep(prompt_set, person, sent("a\n" + SLOW, base=3), at=NOW)
     page = text(get(signed_in, "3...draft", rendered="on"))
     assert "Stopped at the time limit: this took longer than 1 s" in page
-    assert page.count("? not tried") == 2 and "Not every round could be looked at." in page
+    assert page.count("? not checked") == 2 and "Not all rounds could be checked." in page
     get(signed_in, "1...3", rendered="on")
 
 
 def test_without_contexts_the_variables_have_sample_values(prompt_set: PromptSet, signed_in: Client) -> None:
     SampleContext.objects.all().delete()
     page = get(signed_in, "1...2", rendered="on")
-    assert "There is no sample context yet" in page and "データ分析タスク" in page
+    assert "No sample context yet" in page and "データ分析タスク" in page
     assert '<table class="overview"' not in page
 
 
@@ -508,7 +508,7 @@ def test_rounds_beyond_the_time_for_all_are_left_out(
 ) -> None:
     monkeypatch.setattr(studio.compare.rendered, "OVERVIEW_SECONDS", -1.0)
     page = get(signed_in, "1...3", rendered="on", context="third")
-    assert overview(page) == ["? not tried", "? not tried", "≠ +1 −1"]
+    assert overview(page) == ["? not checked", "? not checked", "≠ +1 −1"]
 
 
 # --- unified text ------------------------------------------------------------------------

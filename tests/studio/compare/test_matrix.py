@@ -100,7 +100,7 @@ def test_rounds_unfold_into_columns(prompt_set: PromptSet, signed_in: Client) ->
     assert [each[0] for each in cells(row, "3")] == ["=", "=", "≠", "="]
     assert 'compare/1...3?rendered=on&amp;context=third&amp;round=2#team"' in row
     page = get(signed_in, open="third")
-    assert 'colspan="3"' in page and "Fold the rounds" in page
+    assert 'colspan="3"' in page and "Combine rounds" in page
     assert [each[0] for each in cells(get(signed_in, baseline="1", row="3", all="on"), "3")] == list("==≠=")
 
 
@@ -121,7 +121,7 @@ def test_an_error_says_which_and_counts_as_the_worst_round(
 ) -> None:
     save(prompt_set, person, FAILS_LATE)
     row = get(signed_in, baseline="1", row="5")
-    assert cells(row, "5")[0].startswith("! no prompt: line 3: ") and "division" in cells(row, "5")[0]
+    assert cells(row, "5")[0].startswith("! can’t render: line 3: ") and "division" in cells(row, "5")[0]
     assert "in 2 of 3 rounds" in cells(row, "5")[0]
     assert text(row).count("division") == 2  # once beside the version, whatever the number of cells
     assert cells(row, "5")[1] == "= unchanged"
@@ -135,7 +135,7 @@ def test_a_draft_with_a_mistake_has_the_error_of_the_check(
     Draft.objects.keep(prompt_set, person, sent(TEAM + "{% if false %}{{ nobody }}{% endif %}\n"), at=NOW)
     assert row_names(get(signed_in))[:2] == ["4", "draft"]
     found = cells(get(signed_in, row="draft"), "draft")
-    assert all(each.startswith("! no prompt: line 4: ") and "nobody" in each for each in found)
+    assert all(each.startswith("! can’t render: line 4: ") and "nobody" in each for each in found)
     assert cells(get(signed_in, baseline="draft", row="1"), "1")[0].startswith("✓")
 
 
@@ -187,7 +187,7 @@ def test_versions_are_picked_by_number_span_label_and_draft(
     page = get(signed_in, baseline="1", versions=["v2", "3-2, staging", ""])
     assert row_names(page) == ["1", "4", "3", "2"]
     page = get(signed_in, baseline="1", versions=["2", "99, nobody draft"])
-    assert row_names(page) == ["1", "2"] and "Not there: v99, nobody, your draft." in text(page)
+    assert row_names(page) == ["1", "2"] and "Not found: v99, nobody, your draft." in text(page)
     Draft.objects.keep(prompt_set, person, sent(TEAM + "x\n"), at=NOW)
     assert row_names(get(signed_in, baseline="1", versions="draft")) == ["1", "draft"]
 
@@ -210,7 +210,7 @@ def test_so_many_versions_and_no_more(
         ({"row": "draft"}, 404, "You have no unsaved draft"),
         ({"baseline": "a b"}, 400, "Baseline: "),
         ({"versions": "{{"}, 400, "neither a version nor a label"),
-        ({"versions": " ".join(map(str, range(1, 300)))}, 400, "too many versions"),
+        ({"versions": " ".join(map(str, range(1, 300)))}, 400, "Too many versions"),
         ({"kind": "nobody"}, 400, "Template: "),
         ({"open": "a b"}, 400, "no such context"),
         ({"row": "0"}, 400, "Version: "),
@@ -290,12 +290,7 @@ def test_a_row_that_fails_says_so_and_can_be_asked_again(
 ) -> None:
     jail.refuses = True
     row = get(signed_in, 503, baseline="1", row="3", open="third")
-    assert (
-        row.lstrip().startswith("<tr")
-        and "data-failed" in row
-        and "Ask again" in row
-        and 'colspan="4"' in row
-    )
+    assert row.lstrip().startswith("<tr") and "data-failed" in row and "Retry" in row and 'colspan="4"' in row
     assert 'hx-get="/prompts/set/matrix/?baseline=1&amp;open=third&amp;row=3&amp;of=' in row
     jail.refuses = False
     assert cells(get(signed_in, baseline="1", row="3"), "3")[1] == "= unchanged"
@@ -308,7 +303,7 @@ def test_too_many_rows_at_once_are_asked_to_come_again(
     for _ in range(studio.compare.matrix.ROWS_AT_ONCE):
         assert studio.compare.matrix._turns.acquire(blocking=False)
     try:
-        assert "Ask again" in get(signed_in, 503, row="3") and jail.rendered == 0
+        assert "Retry" in get(signed_in, 503, row="3") and jail.rendered == 0
     finally:
         for _ in range(studio.compare.matrix.ROWS_AT_ONCE):
             studio.compare.matrix._turns.release()
@@ -321,7 +316,7 @@ def test_a_row_without_time_goes_on_the_next_time(
     with monkeypatch.context() as hurry:
         hurry.setattr(studio.compare.matrix, "ROW_SECONDS", -1.0)
         row = get(signed_in, baseline="1", row="3")
-    assert cells(row, "3")[0].startswith("? not tried") and "Go on" in row
+    assert cells(row, "3")[0].startswith("? not checked") and "Continue" in row
     assert cells(get(signed_in, baseline="1", row="3"), "3")[1] == "= unchanged"
 
 
@@ -335,7 +330,7 @@ def test_a_template_without_end_is_not_tried_in_every_situation(
         row = get(signed_in, baseline="1", row="5", all="on")
         assert jail.rendered < 8
     found = cells(row, "5")
-    assert "time limit" in found[0] and found[-1] == "? not tried"
+    assert "time limit" in found[0] and found[-1] == "? not checked"
     # Another time the machine may be less busy: it is tried again.
     assert get(signed_in, baseline="1", versions="5").count("data-pending") == 2
 
@@ -355,7 +350,7 @@ def test_contexts_that_have_no_room_are_counted(
     columns, left_out = columns_of(contexts_of(prompt_set))
     # The set's own come first.
     assert [each.slug for each in columns] == ["third"] and left_out == 1
-    assert "1 more context has no room" in get(signed_in)
+    assert "1 more context does not fit" in get(signed_in)
 
 
 def test_long_prompts_are_only_said_to_differ(monkeypatch: pytest.MonkeyPatch, prompt_set: PromptSet) -> None:
@@ -478,9 +473,9 @@ def test_contexts_that_are_not_there_are_told_and_the_others_shown(
     prompt_set: PromptSet, signed_in: Client
 ) -> None:
     page = get(signed_in, contexts=["gone", "start"])
-    assert "Not there: gone." in page and page.count('class="matrix-context') == 1
+    assert "Not found: gone." in page and page.count('class="matrix-context') == 1
     page = get(signed_in, contexts="gone")
-    assert "Not there: gone." in page and page.count('class="matrix-context') == 2
+    assert "Not found: gone." in page and page.count('class="matrix-context') == 2
     get(signed_in, 400, contexts="a b")
 
 

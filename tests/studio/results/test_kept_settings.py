@@ -91,7 +91,7 @@ def test_of_an_older_run_it_is_not_recorded(
     run = see(workspace, play(workspace, TEXTS[0], 1), after=timedelta(hours=1))
     assert run.found == "exact" and run.scoring is None
     address = reverse("run-detail", args=[workspace.slug, run.execution_id])
-    assert "Scored with: not recorded." in signed_in.get(address).text
+    assert "Scoring settings: not recorded." in signed_in.get(address).text
     page = signed_in.get(reverse("version-runs", args=["set", 1])).text
     assert "settings not recorded" in page and "settings of 1 run not recorded" in page
 
@@ -151,18 +151,18 @@ def test_a_changed_weight_or_evaluator_model_splits_the_comparison(
     second = see(workspace, play(workspace, TEXTS[1], 2))
     change = change_of(prompt_set, 1, 2)
     assert change.verdict == "ruler" and change.basis_change is not None
-    assert change.basis_change.why == "The runs of v2 had other evaluator settings than those of v1."
+    assert change.basis_change.why == "Evaluator settings differ between the runs of v2 and v1."
     assert [line.sign + line.text for line in change.basis_change.lines] == lines
     (caution,) = cautions_of(workspace, first.execution_id, second.execution_id)
     assert caution.apart and [line.sign + line.text for line in caution.lines] == lines
     page = signed_in.get(reverse("prompt-scores", args=["set"])).text
-    assert "Different rulers: v2 is not compared with v1." in page
+    assert "Evaluator or judge changed: v2 and v1 are not comparable." in page
     assert lines[0][1:].split(" = ")[0] in page
     shown = signed_in.get(reverse("run-detail", args=[workspace.slug, second.execution_id])).text
-    assert "by configs/orchestrator.toml, as it was then" in shown
+    assert "configs/orchestrator.toml at that time" in shown
     assert lines[1][1:].replace('"', "&quot;") in shown
     address = reverse("run-compare", args=[workspace.slug, first.execution_id, second.execution_id])
-    assert "They had different evaluator settings" in signed_in.get(address).text
+    assert "Evaluator settings differ" in signed_in.get(address).text
 
 
 def test_a_changed_team_model_is_a_caution(
@@ -180,9 +180,9 @@ def test_a_changed_team_model_is_a_caution(
     ]
     assert change.moving == ('team-001.leader.model = "google-gla:gemini-flash-latest"',)
     page = signed_in.get(reverse("prompt-scores", args=["set"])).text
-    assert "Models of the teams changed" in page and "moving alias" in page
+    assert "Team models changed" in page and "moving alias" in page
     (caution,) = cautions_of(workspace, first.execution_id, second.execution_id)
-    assert not caution.apart and caution.text.startswith("Models of the teams changed")
+    assert not caution.apart and caution.text.startswith("Team models changed")
 
 
 @pytest.mark.parametrize(("metrics", "verdict"), [('name = "Sharpe"', "few"), ('name = "Coverage"', "ruler")])
@@ -216,22 +216,22 @@ def test_teams_that_did_not_finish_are_flagged_and_left_out_unless_asked_for(
         assert score.main is not None and score.main.estimate.mean == expected
         assert rounds_of(prompt_set, 1, score.main)[0].rounds == teams
     page = signed_in.get(reverse("version-runs", args=["set", 1]))
-    assert "1 did not finish" in page.text and "Count them, too" in page.text
-    assert "Leave them out" in signed_in.get(page.request["PATH_INFO"] + "?partial=1").text
+    assert "1 did not finish" in page.text and "Include them" in page.text
+    assert "Exclude them" in signed_in.get(page.request["PATH_INFO"] + "?partial=1").text
     ranking = signed_in.get(reverse("run-detail", args=[workspace.slug, execution])).text
-    assert "Ran out of time after some rounds" in ranking
+    assert "Timed out after some rounds" in ranking
     summary = store_of(workspace).across.team(best.team_id)
     assert summary and (summary.partial, summary.mean_score) == (1, None)
     assert summary.mean_of_all == pytest.approx(best.best_score)
     team = signed_in.get(reverse("team-detail", args=[workspace.slug, best.team_id])).text
-    assert "without 1 run that it did not finish" in team
+    assert "excluding 1 unfinished run" in team
     for of in ("best", "rounds"):
         scores = reverse("workspace-scores", args=[workspace.slug]) + f"?of={of}"
         left, all_of_them = (
             signed_in.get(scores + more).context["scores"].whole.count for more in ("", "&partial=1")
         )
         assert (left, all_of_them) == ((1, 2) if of == "best" else (run.rounds, 2 * run.rounds))
-    assert "Count them, too" in signed_in.get(scores).text
+    assert "Include them" in signed_in.get(scores).text
 
 
 def test_decisions_of_a_rule_are_no_verdicts_of_a_model(
@@ -252,11 +252,11 @@ def test_decisions_of_a_rule_are_no_verdicts_of_a_model(
         signed_in.get(reverse("run-round", args=[workspace.slug, execution, team.team_id, number])).text
         for number in (1, 2, 3)
     ]
-    assert ["a rule, no verdict of a model" in page for page in pages] == [True, False, True]
+    assert ["by a rule, not by a model" in page for page in pages] == [True, False, True]
     assert ["Confidence" in page for page in pages] == [False, True, False]
     assert (
         signed_in.get(reverse("run-team", args=[workspace.slug, execution, team.team_id])).text.count(
-            "a rule, no verdict of a model"
+            "by a rule, not by a model"
         )
         == 2
     )

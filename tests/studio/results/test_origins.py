@@ -58,28 +58,28 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
     }
     assert "exact Set v3 m3" in run["shipped"] and "all 4 prompts" in run["shipped"]
     assert "inferred Evaluator and judgment templates" in run["shipped"]
-    assert "receipt of the export" in run["shipped"]
-    assert "exact Set v3" in one["shipped"] and "another version too: Set v4" in one["shipped"]
-    assert "The receipt of the export tells them apart." in one["shipped"]
+    assert "export record" in run["shipped"]
+    assert "exact Set v3" in one["shipped"] and "another version: Set v4" in one["shipped"]
+    assert "The export record identifies the version." in one["shipped"]
 
-    assert "several Set v2 Set v1" in run["plain"] and "they differ in: Evaluator" in run["plain"]
+    assert "several Set v2 Set v1" in run["plain"] and "They differ in: Evaluator" in run["plain"]
     assert "same team template" in one["plain"]
 
-    assert "edited by hand nearest: Set v" in run["edited"] and "% alike" in run["edited"]
+    assert "edited by hand closest: Set v" in run["edited"] and "% alike" in run["edited"]
     assert "Import the file as a version" in run["edited"]
-    assert "What was sent, beside what v" in one["edited"] and "Please do" in one["edited"]
+    assert "What was sent, and what v" in one["edited"] and "Please do" in one["edited"]
 
     assert "unknown No version gives its prompts" in run["strange"]
     assert "Import the workspace’s file" in one["strange"]
     assert "exact Set v3" in run["running"]
-    assert "The run is not over" in run["puzzling"]
+    assert "The run has not finished" in run["puzzling"]
 
     page = signed_in.get(reverse("workspace-runs", args=["ws"])).content.decode()
     for told in (
         'Set <span class="num">v3</span>',
         "one of several versions",
         "edited by hand",
-        "of no known",
+        "unknown version",
     ):
         assert told in tight(page)
 
@@ -94,7 +94,7 @@ def test_a_round_that_its_runs_version_does_not_give_shows_what_differs(
     RunResult.objects.filter(execution_id=traced.ids["edited"]).update(found=Found.EXACT, version=nearest)
     assert round_origin(workspace, traced.ids["edited"], "team-001", 2).state == "unlike"
     told = words(signed_in, "run-round", "ws", traced.ids["edited"], "team-001", 2)
-    assert "not exactly Set v3" in told and "Please do" in told
+    assert "no exact match Set v3" in told and "Please do" in told
     own.filter(round_number=1).update(found=Found.EXACT, versions=[nearest.pk])
     assert "gives 2 of 4 prompts" in words(signed_in, "run-detail", "ws", traced.ids["edited"])
     RunResult.objects.filter(execution_id=traced.ids["edited"]).update(found=Found.UNKNOWN, version=None)

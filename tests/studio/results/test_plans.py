@@ -80,7 +80,7 @@ def test_scores_beyond_all_measure_break_no_page(
     play(workspace, prompt_set, 1, (*LOW, 1e200, -1e300))
     play(workspace, prompt_set, 2, (80.0, 83.0, 79.0, 1e308))
     page = read(signed_in, "scores/")
-    assert "Detectable with these runs" in page and "without 2 runs that failed or have no score" in page
+    assert "Detectable with these runs" in page and "excluding 2 runs that failed or have no score" in page
 
 
 def test_files_have_the_figures(signed_in: Client, played: PromptSet) -> None:

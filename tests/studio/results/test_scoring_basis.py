@@ -67,7 +67,7 @@ def test_another_release_is_another_basis_where_the_prompts_tell_it() -> None:
         return ScoringBasis(A, ("x",), formats=formats)
 
     assert why(of("mixseek-0.1.0a15"), of("mixseek-0.1.0a19")) == (
-        "The prompts of v3 were made by mixseek-0.1.0a19, those of v1 by mixseek-0.1.0a15."
+        "The prompts of v3 were formatted by mixseek-0.1.0a19, those of v1 by mixseek-0.1.0a15."
     )
     assert of("mixseek-0.1.0a19").compares_with(of("mixseek-0.1.0a18", "mixseek-0.1.0a19"))
     assert of().compares_with(of("mixseek-0.1.0a19"))

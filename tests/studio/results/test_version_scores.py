@@ -1,4 +1,4 @@
-"""The history says what versions scored, which changes are more than noise, and what it does not compare."""
+"""The history says what versions scored, which changes are significant, and what it does not compare."""
 
 import json
 from collections.abc import Sequence
@@ -142,14 +142,14 @@ def test_a_copied_database_is_no_second_run_and_a_failed_one_no_score(
     assert score.estimate == estimate(LOW)
     assert (score.runs, score.rounds, score.unscored, len(score.copies)) == (5, 16, 1, 4)
     page = signed_in.get("/prompts/set/versions/1/runs/").content.decode()
-    assert "without 4 copies of runs in other workspaces" in page and page.count(">not counted<") == 5
+    assert "excluding 4 copies of runs in other workspaces" in page and page.count(">not counted<") == 5
     page = signed_in.get("/prompts/set/scores/").content.decode()
-    assert "without 1 run that failed or has no score" in page
+    assert "excluding 1 run that failed or has no score" in page
     rows = json.loads(signed_in.get("/prompts/set/versions/1/runs/?format=json&table=runs").getvalue())
     assert sum(row["counted"] for row in rows) == 4 and len(rows) == 9
 
 
-def test_a_change_is_more_than_noise_within_it_or_of_too_few_runs(
+def test_a_change_is_significant_within_it_or_of_too_few_runs(
     prompt_set: PromptSet, workspace: Workspace
 ) -> None:
     play(workspace, prompt_set, 1, LOW)
@@ -241,7 +241,7 @@ def test_later_rounds_are_compared_within_the_teams_that_took_part_in_both() -> 
     assert (first.runs, first.rounds, first.gain) == (4, 8, None)
     assert (second.runs, second.rounds) == (4, 8)
     assert second.estimate == estimate([80.0, 80.55, 81.1, 81.65])
-    assert second.gain and second.gain.more_than_noise and 10 < second.gain.mean < 10.3
+    assert second.gain and second.gain.significant and 10 < second.gain.mean < 10.3
     assert [each.gain for each in by_round(rows[:5])] == [None, None]
 
 
@@ -250,18 +250,17 @@ def test_two_runs_that_other_judges_scored_are_compared_with_a_caution(
 ) -> None:
     runs = [ran(workspace, prompt_set.versions.get(number=number)) for number in (1, 2, 3)]
     ids = [run.execution_id for run in runs]
-    unrecorded = "Evaluator, judgment and team settings were not recorded for both runs."
+    unrecorded = "Evaluator, judgment and team settings are not recorded for both runs."
     assert [caution.text for caution in cautions_of(workspace, ids[0], ids[1])] == [unrecorded]
     apart, other = cautions_of(workspace, ids[1], ids[2])
     assert apart.apart and apart.text == (
-        "They had different evaluator templates, so their scores are not the same ruler (inferred):"
-        " v2 in the first, v3 in the second."
+        "Evaluator template changed: not comparable (inferred). First run: v2, second run: v3."
     )
     assert other.text == unrecorded and not other.apart
     assert cautions_of(workspace, ids[0], "nobody knows") == []
     edited = ran(workspace, prompt_set.versions.get(number=1), found=Found.EDITED)
     told, _ = cautions_of(workspace, ids[0], edited.execution_id)
-    assert told.text.startswith("It is not known of both which evaluator and judgment templates they had")
+    assert told.text.startswith("Evaluator and judgment templates are not known for both runs")
 
 
 # --- pages -------------------------------------------------------------------------------
@@ -283,15 +282,21 @@ def told(prompt_set: PromptSet, workspace: Workspace) -> PromptSet:
 
 def test_the_history_shows_figures_and_verdicts(signed_in: Client, told: PromptSet) -> None:
     page = signed_in.get("/prompts/set/").content.decode()
-    for words in ("more than noise", "different ruler, not compared", "too few runs", "+10.00", "± 1.36"):
+    for words in (
+        "significant",
+        "Evaluator or judge changed: not comparable",
+        "too few runs",
+        "+10.00",
+        "± 1.36",
+    ):
         assert words in page
-    assert page.count("more than noise") == 1
+    assert page.count("significant") == 1
     assert "−10.00" not in page
-    assert "How this is computed" in page and "Compare across rulers anyway" in page
+    assert "How this is computed" in page and "Compare anyway" in page
     asked = signed_in.get("/prompts/set/?anyway=1").content.decode()
-    assert "−10.00" in asked and "different rulers" in asked and "because you asked for it" in asked
+    assert "−10.00" in asked and "evaluator or judge changed" in asked and "because you asked for it" in asked
     part = signed_in.get("/prompts/set/?q=m2", headers={"HX-Target": "history"}).content.decode()
-    assert "more than noise" in part and "too few runs" not in part
+    assert "significant" in part and "too few runs" not in part
 
 
 def test_a_history_without_runs_has_no_columns_for_them(signed_in: Client, prompt_set: PromptSet) -> None:
@@ -302,9 +307,9 @@ def test_a_history_without_runs_has_no_columns_for_them(signed_in: Client, promp
 @pytest.mark.slow
 def test_the_scores_page_splits_where_the_ruler_changed(signed_in: Client, told: PromptSet) -> None:
     page = signed_in.get("/prompts/set/scores/").content.decode()
-    assert "Different rulers: v3 is not compared with v2." in page
+    assert "Evaluator or judge changed: v3 and v2 are not comparable." in page
     assert "v3 changed the evaluator template." in page
-    assert page.count('class="ruler-break"') == 1 and page.count('class="interval look-') == 2
+    assert page.count('class="basis-break"') == 1 and page.count('class="interval look-') == 2
     assert "/prompts/set/compare/2...3" in page and "anyway=1" in page
     assert "1 run that several versions explain" in page
     rows = json.loads(signed_in.get("/prompts/set/scores/?format=json&table=versions").getvalue())
@@ -317,11 +322,11 @@ def test_the_scores_page_splits_where_the_ruler_changed(signed_in: Client, told:
 
 def test_a_versions_runs_say_what_their_judges_are_inferred_from(signed_in: Client, told: PromptSet) -> None:
     page = signed_in.get("/prompts/set/versions/2/runs/").content.decode()
-    assert page.count("from the file on disk") == 4 and "from the export receipt" in page
-    assert "not counted yet" in page and "Several versions give these prompts:" in page
-    assert "Edited by hand; this version is the nearest." in page
-    assert "/workspaces/ws/runs/run-" in page and "Gain on the round before" in page
-    assert "from the team’s prompt alone" in signed_in.get("/prompts/set/versions/3/runs/").content.decode()
+    assert page.count("from the file on disk") == 4 and "from the export record" in page
+    assert "not counted yet" in page and "Several versions render these prompts:" in page
+    assert "Edited by hand; this is the closest version." in page
+    assert "/workspaces/ws/runs/run-" in page and "Gain over the previous round" in page
+    assert "from the team’s prompt only" in signed_in.get("/prompts/set/versions/3/runs/").content.decode()
     answer = signed_in.get("/prompts/set/versions/2/runs/?format=csv&table=rounds")
     lines = answer.getvalue().decode().splitlines()
     assert len(lines) == 4 and lines[3].startswith("2,3,4,8,80.5,")
@@ -331,14 +336,17 @@ def test_any_two_versions_are_compared_by_score_beside_their_texts(
     signed_in: Client, told: PromptSet
 ) -> None:
     helped = signed_in.get("/prompts/set/compare/1...2").content.decode()
-    assert "more than noise" in helped and "+10.00" in helped
+    assert "significant" in helped and "+10.00" in helped
     apart = signed_in.get("/prompts/set/compare/1...3").content.decode()
-    assert "different ruler, not compared" in apart and "v3 changed the evaluator template." in apart
-    assert "more than noise" not in apart
+    assert (
+        "Evaluator or judge changed: not comparable" in apart
+        and "v3 changed the evaluator template." in apart
+    )
+    assert "significant" not in apart
 
 
 def test_pages_without_runs_say_what_to_do(signed_in: Client, prompt_set: PromptSet) -> None:
-    assert "No finished run of any version yet" in signed_in.get("/prompts/set/scores/").content.decode()
-    assert "No older version ran" in signed_in.get("/prompts/set/scores/?before=2").content.decode()
-    assert "No run of this version yet" in signed_in.get("/prompts/set/versions/1/runs/").content.decode()
+    assert "No finished runs yet" in signed_in.get("/prompts/set/scores/").content.decode()
+    assert "No older version has runs" in signed_in.get("/prompts/set/scores/?before=2").content.decode()
+    assert "No runs of this version yet" in signed_in.get("/prompts/set/versions/1/runs/").content.decode()
     assert signed_in.get("/prompts/set/versions/9/runs/").status_code == 404

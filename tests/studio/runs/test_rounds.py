@@ -69,7 +69,7 @@ def test_a_very_long_submission_is_cut_on_the_page_and_whole_in_the_file(
 ) -> None:
     url = address(odd.EXECUTION, odd.TEAM, 2)
     page = page_of(signed_in, url + "?raw=on")
-    assert len(page) < 400_000 and "the download has all of it" in page
+    assert len(page) < 400_000 and "the download contains the whole text" in page
     assert "max_rounds &lt;reached&gt;" in page and "Best of this team" not in page
     assert signed_in.get(f"{url}submission.md").content.decode() == odd.LONG
 
@@ -92,8 +92,8 @@ def test_odd_rows_have_their_page(odd_one: Workspace, signed_in: Client) -> None
 
 def test_a_round_under_way_says_what_is_not_there_yet(odd_one: Workspace, signed_in: Client) -> None:
     page = page_of(signed_in, address(odd.GOING_ON, "plain", 2))
-    assert "Nothing was handed in in this round, or not yet." in page
-    assert "No judgment of this round is stored" in page and "prompt-text" in page
+    assert "Nothing was submitted in this round, or not yet." in page
+    assert "No judgment is stored" in page and "prompt-text" in page
     assert signed_in.get(address(odd.GOING_ON, "plain", 2, "run-round-submission")).status_code == 404
 
 

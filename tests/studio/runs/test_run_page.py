@@ -68,11 +68,11 @@ def test_a_run_shows_task_ranking_chart_and_scores(demo: Path, signed_in: Client
             reverse("run-round", args=["research", run.execution_id, point.team_id, point.round_number])
             in page
         )
-    assert page.count('class="series look-') == 4 and "All rounds played" in page
+    assert page.count('class="series look-') == 4 and "All rounds finished" in page
     assert f"{standings[0].team_name} leads with {standings[0].best_score:.2f}" in page
     assert f'data-copy="{run.execution_id}"' in page
     # It is over: nothing asks again.
-    assert "data-live" not in page and "true as of" in page
+    assert "data-live" not in page and "Snapshot updated" in page
 
 
 @pytest.mark.slow
@@ -139,7 +139,7 @@ def test_teams_that_gave_up_say_why(demo: Path, signed_in: Client) -> None:
 
 def test_progress_is_shown_while_it_runs(demo: Path, signed_in: Client) -> None:
     page = text(signed_in, run_of("research", "running"))
-    assert "Right now" in page and "of 5" in page and "<progress" in page and "Last sign of life" in page
+    assert "Current status" in page and "of 5" in page and "<progress" in page and "Last activity" in page
 
 
 def test_a_run_with_very_many_teams_is_shown_in_pages(signed_in: Client, tmp_path: Path) -> None:
@@ -247,5 +247,5 @@ def test_a_database_without_a_leaderboard_says_so(signed_in: Client, tmp_path: P
 
 def test_the_page_speaks_japanese(demo: Path, signed_in: Client) -> None:
     page = text(signed_in, run_of("research", "completed"), **{"Accept-Language": "ja"})
-    for words in ("順位", "MixSeek の順", "ラウンドごとのスコア", "全ラウンドを終えた"):
+    for words in ("順位", "MixSeekの順位", "ラウンドごとのスコア", "全ラウンドを終えた"):
         assert words in page

@@ -98,5 +98,5 @@ def test_teams_of_every_kind_have_a_page(odd_url: str, signed_in: Client) -> Non
     for team in ("plain", "", "wild"):
         text(signed_in, reverse("run-team", args=["odd", odd.EXECUTION, team]))
     going_on = text(signed_in, reverse("run-team", args=["odd", odd.GOING_ON, "plain"]))
-    assert "None is stored." in going_on
+    assert "Not stored." in going_on
     assert signed_in.get(reverse("run-team", args=["odd", odd.EXECUTION, "nobody"])).status_code == 404

@@ -38,7 +38,7 @@ def test_runs_are_listed_by_workspace_with_state_and_score(demo: Path, signed_in
     page = text(signed_in, "/runs/")
     for words in ("調査 · research", "Briefing", "Running", "Completed", "Partial failure", "took 3 min"):
         assert words in page
-    assert "MixSeek stores the task when the run is over" in page
+    assert "MixSeek stores the task when the run ends" in page
     assert "All 16 runs" in page
     # The navigation stands beside the lists.
     assert 'href="/prompts/"' in page
@@ -122,7 +122,7 @@ def test_a_list_with_a_run_going_on_asks_again_by_itself(demo: Path, signed_in: 
     assert asks
     same = signed_in.get(f"/workspaces/research/runs/{asks[1]}", headers=HTMX | {"HX-Target": "runs"})
     assert same.headers["HX-Reswap"] == "none" and rows(same.content.decode()) == 0
-    assert 'hx-swap-oob="true"' in same.content.decode() and "true as of" in same.content.decode()
+    assert 'hx-swap-oob="true"' in same.content.decode() and "Snapshot updated" in same.content.decode()
     other = signed_in.get("/workspaces/research/runs/?have=x", headers=HTMX | {"HX-Target": "runs"})
     assert rows(other.content.decode()) == 16 and "have=x" not in other.content.decode()
 
@@ -141,7 +141,7 @@ def test_a_run_that_has_no_row_yet_is_announced(signed_in: Client, tmp_path: Pat
     (logs / "abcdef01-begun.t1.progress.json").write_text(json.dumps(progress))
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     page = text(signed_in, "/workspaces/mine/runs/")
-    assert "A run has just begun: abcdef01." in page
+    assert "A run has started: abcdef01." in page
     watched = text(signed_in, "/workspaces/mine/runs/abcdef01-begun/")
     assert (
         "1 of 3" in watched
@@ -152,14 +152,14 @@ def test_a_run_that_has_no_row_yet_is_announced(signed_in: Client, tmp_path: Pat
 
 def test_a_workspace_without_database_says_that_nothing_ran(signed_in: Client, tmp_path: Path) -> None:
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
-    assert "No run has been stored here yet" in text(signed_in, "/runs/")
-    assert "Nothing has run here yet" in text(signed_in, "/workspaces/mine/runs/")
+    assert "No runs yet" in text(signed_in, "/runs/")
+    assert "No runs yet" in text(signed_in, "/workspaces/mine/runs/")
 
 
 def test_workspaces_taken_off_the_list_and_no_workspaces_at_all(signed_in: Client, tmp_path: Path) -> None:
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW, archived=True)
     page = text(signed_in, "/runs/")
-    assert "No workspaces, so no runs" in page and 'href="/workspaces/"' in page
+    assert "No workspaces yet" in page and 'href="/workspaces/"' in page
 
 
 @pytest.mark.parametrize(("language", "word"), [("en", "not a DuckDB"), ("ja", "DuckDB")])
@@ -211,7 +211,7 @@ def test_a_database_that_vanishes_leaves_the_page_standing(
     Workspace.objects.create(slug="mine", name="Mine", path=str(copy), created_at=NOW)
     assert rows(text(signed_in, "/workspaces/mine/runs/")) == 14
     (copy / "mixseek.db").unlink()
-    assert "Nothing has run here yet" in text(signed_in, "/workspaces/mine/runs/")
+    assert "No runs yet" in text(signed_in, "/workspaces/mine/runs/")
 
 
 def test_a_first_copy_shows_its_progress_and_the_page_comes_by_itself(

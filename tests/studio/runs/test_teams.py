@@ -105,9 +105,9 @@ def test_two_runs_are_picked_and_compared_the_older_first(store: AggregationStor
     newer, older = (each.execution_id for each in store.executions(state="completed", limit=2))
     pick = reverse("run-compare-pick", args=["research"])
     assert f'value="{older}"' in page_of(signed_in, pick)
-    assert "Check the one to compare it with" in page_of(signed_in, f"{pick}?run={older}")
+    assert "Select another one to compare it with" in page_of(signed_in, f"{pick}?run={older}")
     three = "&".join(f"run={each.execution_id}" for each in store.executions(limit=3))
-    assert "Leave two of them checked" in page_of(signed_in, f"{pick}?{three}")
+    assert "Only two runs can be compared at a time" in page_of(signed_in, f"{pick}?{three}")
     answer = signed_in.get(f"{pick}?run={newer}&run={older}")
     assert answer.headers["Location"] == reverse("run-compare", args=["research", older, newer])
     url = answer.headers["Location"]
@@ -131,9 +131,9 @@ def test_two_runs_are_picked_and_compared_the_older_first(store: AggregationStor
 @pytest.mark.slow
 def test_a_comparison_says_what_cannot_be_compared(odd_one: Workspace, signed_in: Client) -> None:
     page = page_of(signed_in, reverse("run-compare", args=["odd", odd.OTHER_METRICS, odd.GOING_ON]))
-    assert "The task of a run that is not over is not stored" in page
+    assert "The task of an unfinished run is not stored" in page
     page = page_of(signed_in, reverse("run-compare", args=["odd", odd.OTHER_METRICS, odd.EXECUTION]))
-    for caution in ("different tasks", "Not every team reached the end", "1 round against"):
+    for caution in ("Tasks differ", "Not every team finished", "1 round versus"):
         assert caution in page
     assert "in the second only" in page and "<script>alert" not in page
     other = reverse("run-compare", args=["odd", odd.EXECUTION, odd.GOING_ON])
@@ -144,7 +144,7 @@ def test_a_comparison_says_what_cannot_be_compared(odd_one: Workspace, signed_in
 def test_runs_measured_by_other_metrics_are_not_one_ruler(odd_one: Workspace, signed_in: Client) -> None:
     url = reverse("run-compare", args=["odd", odd.EXECUTION, odd.OTHER_METRICS])
     page = page_of(signed_in, url)
-    assert "not the same ruler" in page and "different ruler, not compared" in page
+    assert "Metrics differ: not comparable" in page and "Evaluator or judge changed: not comparable" in page
     assert 'class="delta' not in page and "anyway=1" in page
     for table, column in (
         ("teams", "difference"),

@@ -126,7 +126,9 @@ def test_very_many_teams_and_metrics_stay_bounded(signed_in: Client, tmp_path: P
     Workspace.objects.create(slug="mine", name="Mine", path=str(tmp_path), created_at=NOW)
     few = why(signed_in)
     assert (
-        few.count("<tr>") == 11 and "Show 40 more teams" in few and "18 more metrics are in the files." in few
+        few.count("<tr>") == 11
+        and "Show 40 more teams" in few
+        and "18 more metrics are in the downloads." in few
     )
     assert "Metric 11" in few and "Metric 12" not in few and len(few) < 80_000
     page = signed_in.get("/workspaces/mine/runs/run/?metrics=all&page=1").content.decode()
@@ -158,4 +160,4 @@ def test_a_database_without_details_has_no_metrics_to_show(
         connection.execute("ALTER TABLE leader_board DROP COLUMN score_details")
         connection.execute("ALTER TABLE leader_board DROP COLUMN submission_content")
     words = said(why(signed_in))
-    assert "Team A : 90.00 in round 2" in words and "None is stored." in words and "Depth" not in words
+    assert "Team A : 90.00 in round 2" in words and "Not stored." in words and "Depth" not in words

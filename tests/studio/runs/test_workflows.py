@@ -44,13 +44,13 @@ def test_the_prompt_of_a_workflow_is_shown_and_attributed(signed_in: Client, exe
     page = words_of(signed_in, here)
     assert "exact Set v1" in page
     for told in (page, words_of(signed_in, f"/workspaces/w/runs/{execution}/")):
-        assert "Delivered in the format of mixseek-0.1.0a19, by the bytes of the run’s prompts." in told
+        assert "Formatting: mixseek-0.1.0a19, detected from the run’s prompts." in told
     assert "<job>Do &lt;/job&gt;.</job>" in page and '{"user_prompt"' not in page
-    assert 'A workflow: the prompt was sent as JSON, beside the previous steps { "gather":' in page
-    assert "gives the same prompt, to the byte." in words_of(signed_in, f"{here}replay/?version=set/1")
+    assert 'Workflow: the prompt was sent as JSON, together with the previous steps { "gather":' in page
+    assert "renders exactly the same prompt." in words_of(signed_in, f"{here}replay/?version=set/1")
 
 
 def test_a_workflow_of_functions_alone_says_that_it_has_no_prompt(signed_in: Client, execution: str) -> None:
     page = words_of(signed_in, f"/workspaces/w/runs/{execution}/teams/code/rounds/1/")
-    assert "no prompt code is a workflow of functions alone" in page
+    assert "no prompt sent code is a workflow of functions alone" in page
     assert "edited by hand" not in page and "not examined yet" not in page

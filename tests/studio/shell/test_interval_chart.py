@@ -26,7 +26,7 @@ def test_nothing_to_draw_is_no_chart() -> None:
 def test_only_points_of_one_stretch_are_joined() -> None:
     svg = draw(Stretch((point("v1"), point("v2"))), Stretch((point("v3"),), "v3 changed <it>.", look=1))
     assert svg.count('class="line"') == 1
-    assert svg.count('class="ruler-break"') == 1 and "v3 changed &lt;it&gt;." in svg
+    assert svg.count('class="basis-break"') == 1 and "v3 changed &lt;it&gt;." in svg
     # Told apart without colour: another marker.
     assert svg.count("<circle") == 2 and svg.count('<path class="mark"') == 1
 

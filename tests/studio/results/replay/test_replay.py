@@ -69,7 +69,7 @@ def test_the_version_that_a_run_was_made_with_gives_exactly_what_was_sent(
     for name, version in (("plain", 1), ("shipped", 3)):
         for stored in store.delivered_rounds(traced.ids[name]).rounds:
             url = one(traced.ids[name], stored.round_number, stored.team_id, f"?version=set/{version}")
-            assert "Exactly what was sent" in read(signed_in, url), (name, stored)
+            assert "Identical to what was sent" in read(signed_in, url), (name, stored)
         table = texts(read(signed_in, whole(traced.ids[name], f"?version=set/{version}")))
         assert "4 of 4 prompts are the same" in table
 
@@ -81,15 +81,15 @@ def test_the_draft_stands_beside_what_was_sent_and_is_what_a_replay_begins_with(
     examine(workspace)
     run = traced.ids["shipped"]
     newest = read(signed_in, one(run))
-    assert '<option value="4" selected>' in newest and "Replay with your draft" not in newest
+    assert '<option value="4" selected>' in newest and "Re-render with your draft" not in newest
     lacking = read(signed_in, one(run, query="?version=set/draft"))
-    assert "You have no unsaved draft of this set; v4" in lacking
+    assert "You have no unsaved draft of this set; the newest version, v4" in lacking
     write_draft(person, SHIPPED.team_user_prompt.replace("Do:", "Do <b>now</b>:"))
     round_page = read(signed_in, reverse("run-round", args=["ws", run, "team-001", 2]))
     assert f"{one(run)}?version=set/draft" in round_page
     page = tight(read(signed_in, one(run)))
-    assert "Another prompt than was sent" in page and "&lt;b&gt;now&lt;/b&gt;" in page
-    assert '<th scope="col">Really sent</th>' in page and '<th scope="col">Your draft</th>' in page
+    assert "Differs from what was sent" in page and "&lt;b&gt;now&lt;/b&gt;" in page
+    assert '<th scope="col">Sent</th>' in page and '<th scope="col">Your draft</th>' in page
     assert TASK in page and '<tr class="changed" id="team-1"' in page
     # The version that was sent is one click away, and marked.
     assert re.search(r'<a class="tag" href="[^"]*version=3[^"]*"><span class="num">v3</span> sent</a>', page)
@@ -106,7 +106,7 @@ def test_a_clock_that_a_prompt_shows_only_in_part_is_the_one_that_the_run_had(
     dated.save_version(DATED, base=0, message="m", author=person, at=NOW)
     examine(workspace)
     run = traced.ids["dated"]
-    assert "Exactly what was sent" in read(signed_in, one(run, query="?version=dated/1"))
+    assert "Identical to what was sent" in read(signed_in, one(run, query="?version=dated/1"))
     assert "4 of 4 prompts are the same" in read(signed_in, whole(run, "?version=dated/1"))
     # Other templates get the same clock.
     assert re.search(r"T[\d:.]+\+09:00", read(signed_in, one(run, query="?version=set/1")))
@@ -118,7 +118,7 @@ def test_evaluator_and_judgment_show_what_they_would_have_been_asked(
     run = traced.ids["shipped"]
     record = store.round(run, "team-001", 1)
     asked = read(signed_in, one(run, 1, query="?version=set/3&kind=evaluator"))
-    assert f"Evaluate for {TASK} at " in asked and "MixSeek stores the prompts of teams only" in asked
+    assert f"Evaluate for {TASK} at " in asked and "MixSeek stores only the prompts of teams" in asked
     # In the zone of the run, not of this machine.
     assert re.search(r"at \d{4}-\d\d-\d\dT[\d:.]+\+09:00: ", asked)
     assert (record.submission or "")[:20] in asked
@@ -132,7 +132,7 @@ def test_a_draft_with_an_error_says_where(
     write_draft(person, "{{ user_prompt }}\n{{ rankin_table }}\n")
     run = traced.ids["shipped"]
     page = texts(read(signed_in, one(run, query="?version=set/draft")))
-    assert "Your draft gives no prompt here Line 2 Error" in page and "ranking_table" in page
+    assert "Your draft can’t be rendered here Line 2 Error" in page and "ranking_table" in page
     table = read(signed_in, whole(run, "?version=set/draft"))
     assert "4 without a prompt" in table and "0 of 4 prompts are the same" in table
 
@@ -162,14 +162,14 @@ def test_the_task_of_a_run_under_way_is_read_out_of_its_prompts_or_asked_for(
     traced: TracedRuns, workspace: Workspace, signed_in: Client
 ) -> None:
     page = read(signed_in, one(traced.ids["running"], 1, query="?version=set/3"))
-    assert "Exactly what was sent" in page and "read out of the prompt that was sent" in page
+    assert "Identical to what was sent" in page and "read from the prompt that was sent" in page
     assert "prompts are the same" in read(signed_in, whole(traced.ids["running"], "?version=set/3"))
     for url in (one(traced.ids["puzzling"], 1), whole(traced.ids["puzzling"])):
         assert 'name="task"' in read(signed_in, url)
     answer = signed_in.post(one(traced.ids["puzzling"], 1), {"task": "一行目\r\n<b>二行目</b>"})
     assert answer.headers["Location"] == one(traced.ids["puzzling"], 1)
     page = read(signed_in, one(traced.ids["puzzling"], 1, query="?version=set/3"))
-    assert "&lt;b&gt;二行目&lt;/b&gt;" in page and "as you wrote it" in page
+    assert "&lt;b&gt;二行目&lt;/b&gt;" in page and "as you entered it" in page
     assert "0 of " in read(signed_in, whole(traced.ids["puzzling"], "?version=set/3"))
     signed_in.post(whole(traced.ids["puzzling"]), {"task": " "})
     assert 'name="task"' in read(signed_in, whole(traced.ids["puzzling"]))
@@ -185,8 +185,8 @@ def test_what_there_is_not_is_said(
     assert "no prompt set" in read(signed_in, one(run, query="?set=nothing"), 404)
     read(signed_in, one(run, query="?version=nonsense!"), 400)
     PromptSet.objects.update(revision=0)
-    assert "There is no version to replay with" in read(signed_in, one(run))
-    assert "There is no version to replay with" in read(signed_in, whole(run))
+    assert "No version to re-render with" in read(signed_in, one(run))
+    assert "No version to re-render with" in read(signed_in, whole(run))
 
 
 def test_another_set_is_chosen_with_its_own_newest_version(

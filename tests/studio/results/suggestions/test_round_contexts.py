@@ -50,10 +50,10 @@ def test_a_saved_round_gives_the_delivered_prompt_to_the_byte(
     run = run_in(store, "completed")
     url = address("research", run.execution_id, "team-002", 3)
     page = signed_in.get(url).content.decode()
-    assert "This context gives exactly the prompt that was sent, to the byte." in page
+    assert "This context gives exactly the prompt that was sent." in page
     assert re.search(r"/prompts/research-team/versions/4/", page) and "production" in page
-    assert "as MixSeek stored it when the run was over" in page
-    assert "The team sees the rounds before; the judgment looks back at this one too." in page
+    assert "as MixSeek stored it at the end of the run" in page
+    assert "The team sees the previous rounds; the judgment sees this one too." in page
     answer = signed_in.post(url, proposed(page))
     saved = SampleContext.objects.latest("pk")
     assert answer.headers["Location"] == saved.get_absolute_url()
@@ -98,7 +98,7 @@ def test_the_task_of_a_running_execution_is_read_out_of_its_prompt(
 ) -> None:
     run = run_in(store, "running")
     page = signed_in.get(address("research", run.execution_id, "team-001", 2)).content.decode()
-    assert "read out of the prompt that was sent" in page and "to the byte" in page
+    assert "read from the prompt that was sent" in page and "exactly the prompt that was sent" in page
     assert run.user_prompt is None
 
 
@@ -118,7 +118,7 @@ def test_a_task_that_nobody_can_tell_is_asked_for(store: AggregationStore, signe
         assert blank.status_code == 422 and "Write what the teams were asked to do." in blank.content.decode()
         looked = signed_in.post(url, {"do": "look", "task": "一行目\r\n<b>二行目</b>"})
         page = looked.content.decode()
-        assert looked.status_code == 200 and "as you wrote it" in page and "&lt;b&gt;二行目" in page
+        assert looked.status_code == 200 and "as you entered it" in page and "&lt;b&gt;二行目" in page
         assert re.search("(None of the|The one template)", page) and "Closest to it:" in page
         assert '<p class="row added">' in page
         assert SampleContext.objects.count() == before
@@ -155,7 +155,7 @@ def test_a_first_round_that_is_not_handed_in_asks_what_to_judge(signed_in: Clien
     url = address("new", "first", "plain", 1)
     sent = {"task": "a task\0", "name": "First", "description": "", "prompt_set": ""}
     page = signed_in.post(url, sent | {"task": "a task"}).content.decode()
-    assert "Nothing has been handed in yet" in page and "JSON" not in page
+    assert "Nothing has been submitted yet" in page and "JSON" not in page
     assert signed_in.post(url, sent | {"handed_in": "this"}).status_code == 422
     assert signed_in.post(url, sent | {"task": "a task", "handed_in": "this"}).status_code == 302
 
@@ -170,7 +170,7 @@ def test_odd_rows_become_contexts_or_are_refused_with_a_sentence(
     assert signed_in.post(url, proposed(page)).status_code == 302
     assert SampleContext.objects.get().submission == odd.LONG
     page = signed_in.get(address("odd", odd.EXECUTION, "plain", 1)).content.decode()
-    assert "is not stored" in page and "nothing can show whether" in page
+    assert "is not stored" in page and "it cannot be checked whether" in page
     refused = signed_in.get(address("odd", odd.EXECUTION, "wild", 1))
     assert refused.status_code == 422 and "round_number" in refused.content.decode()
     nameless = signed_in.get(address("odd", odd.EXECUTION, "", 1))
@@ -187,7 +187,7 @@ def test_without_the_jail_the_page_says_so(
     use_jail(closed)
     url = address("research", run_in(store, "completed").execution_id, "team-001", 2)
     page = signed_in.get(url).content.decode()
-    assert "could not be tried just now" in page and "Save as a sample context" in page
+    assert "Could not check whether" in page and "Save as a sample context" in page
 
 
 def test_a_round_is_picked_by_workspace_run_and_team(
@@ -203,7 +203,7 @@ def test_a_round_is_picked_by_workspace_run_and_team(
     assert f'href="{address("research", run.execution_id, "team-004", 3)}"' in board.content.decode()
     assert "No run matches" in signed_in.get("/contexts/new/run/?workspace=odd&q=zzz").content.decode()
     gone = signed_in.get("/contexts/new/run/?workspace=odd&execution=nothing").content.decode()
-    assert "There is no such run any more." in gone
+    assert "This run no longer exists." in gone
     odd_board = signed_in.get("/contexts/new/run/", {"workspace": "odd", "execution": odd.EXECUTION})
     assert html.escape(address("odd", odd.EXECUTION, odd.TEAM, 1)) in odd_board.content.decode()
 

@@ -1,4 +1,4 @@
-"""What the data suggests: real rounds to keep, lines that nothing reaches, variables that nothing uses."""
+"""What the data suggests: rounds of runs to add, lines that nothing reaches, variables that nothing uses."""
 
 import html
 import re
@@ -136,7 +136,7 @@ def test_one_click_each_and_everything_is_covered(
         assert (answer.status_code, answer["Location"]) == (302, made.get_absolute_url())
         assert made.prompt_set == prompt_set
     assert 2 <= SampleContext.objects.count() <= 6
-    assert "Everything that real runs showed is covered" in page
+    assert "Sample contexts cover all runs" in page
     assert from_runs(prompt_set).suggestions == ()
     # A context at round 4 reaches what round 3 did not.
     assert "late &lt;1&gt;" not in page
@@ -177,7 +177,7 @@ def test_without_its_database_a_run_is_known_by_its_figures(
     found = from_runs(prompt_set)
     assert found.unread == (workspace,)  # the same row, with another path by now
     assert {gap.what for each in found.suggestions for gap in each.gaps} == {"round", "task", "teams"}
-    assert 'The database of <a href="/workspaces/ws/">&lt;WS&gt;</a> could not be read' in text_of(signed_in)
+    assert 'The database of <a href="/workspaces/ws/">&lt;WS&gt;</a> cannot be read now' in text_of(signed_in)
 
 
 def test_a_run_without_its_task_leads_to_the_page_that_asks_for_it(
@@ -231,7 +231,7 @@ def test_unreached_lines_and_idle_variables_are_listed(signed_in: Client, prompt
     japanese = signed_in.get(PAGE, headers={"Accept-Language": "ja"}).content.decode()
     assert "変数の内容" in japanese and "セットの内容" not in japanese
     assert 'data-copy="{{ team_position_message }}"' in page
-    assert "No run with a version of this set is known yet" in page
+    assert "No runs with a version of this set yet" in page
 
 
 def test_a_template_of_many_lines_lists_the_first_of_them(
@@ -241,7 +241,7 @@ def test_a_template_of_many_lines_lists_the_first_of_them(
     many = replace(BRANCHES, team_user_prompt=text)
     prompt_set.save_version(many, base=prompt_set.revision, message="many", author=person, at=NOW)
     page = text_of(signed_in)
-    assert "And more: 4700 lines are not listed here." in page and page.count("coverage-mark") < 400
+    assert "4700 more lines are not listed." in page and page.count("coverage-mark") < 400
 
 
 @pytest.mark.slow
@@ -250,7 +250,7 @@ def test_a_real_round_that_reaches_them_is_named(
 ) -> None:
     (found,) = reaching_rounds(prompt_set, BRANCHES.team_user_prompt, [3, 5])
     assert (found.round.number, found.lines) == (4, (3, 5))
-    assert "Real rounds reach some of them" in text_of(signed_in)
+    assert "Rounds of runs cover some of them" in text_of(signed_in)
     never = "{% if round_number > 8 %}\nnever\n{% endif %}"
     assert reaching_rounds(prompt_set, never, [2]) == ()
     # Kept: the same text asks neither the databases nor the jail again.
@@ -276,7 +276,7 @@ def test_older_versions_and_the_draft_have_their_own(signed_in: Client, prompt_s
 def test_the_sets_page_is_told_the_counts(signed_in: Client, prompt_set: PromptSet) -> None:
     assert f'hx-get="{PAGE}"' in text_of(signed_in, "/prompts/set/")
     part = signed_in.get(PAGE, headers=COUNTS).content.decode()
-    assert "2 lines that no context reaches" in part and "<html" not in part
+    assert "2 lines not covered" in part and "<html" not in part
     make_context("fifth", rounds=5)
     # Nothing to say: the tab alone leads there.
     assert "<a " not in signed_in.get(PAGE, headers=COUNTS).content.decode()
@@ -289,7 +289,7 @@ def test_with_the_jail_stopped_the_rest_is_shown(
     stopped.close()
     use_jail(stopped)
     page = text_of(signed_in)
-    assert "No run with a version" in page and 'class="notice warning"' in page
+    assert "No runs with a version" in page and 'class="notice warning"' in page
 
 
 def test_a_set_without_versions_or_contexts_has_suggestions_of_its_defaults(
@@ -297,5 +297,5 @@ def test_a_set_without_versions_or_contexts_has_suggestions_of_its_defaults(
 ) -> None:
     PromptSet.objects.create(slug="bare", name="Bare", created_at=NOW, changed_at=NOW)
     page = text_of(signed_in, "/prompts/bare/suggestions/")
-    assert "Of the defaults of mixseek-0.1.0a19" in page
+    assert "For the default templates of mixseek-0.1.0a19" in page
     assert "This set has no sample context" in page
