@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from studio.access import password_views, people_views, token_views, views
+from studio.access import audit_views, password_views, people_views, token_views, views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
@@ -13,6 +13,7 @@ urlpatterns = [
         name="password-reset-confirm",
     ),
     path("signin/<str:token>/", views.signin_link, name="signin-link"),
+    path("audit/", audit_views.audit_list, name="audit-list"),
     path("signout/", views.signout, name="signout"),
     path("account/", views.account, name="account"),
     path("account/password/", views.account_password, name="account-password"),

@@ -144,6 +144,7 @@ def _titles() -> list[tuple[str, str, dict[str, str]]]:
                 ("system", "model-list", _("Models")),
                 ("person", "people", _("People")),
                 ("person", "role-list", _("Who may do what")),
+                ("search", "audit-list", _("Audit")),
                 ("system", "shortcuts", _("Keyboard shortcuts")),
                 ("search", "search", _("Search")),
             ]

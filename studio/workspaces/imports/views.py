@@ -14,7 +14,7 @@ from builder.errors import JailError
 from studio.access.roles import Action, needs
 from studio.compare.versions import View
 from studio.editor.sets import reason
-from studio.models import PromptSet, PromptVersion, Upload, Workspace
+from studio.models import Label, PromptSet, PromptVersion, Upload, Workspace
 from studio.preview.saving import Refused
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import NothingChanged, VersionConflict
@@ -22,6 +22,7 @@ from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
 from studio.shell.turns import heavy
+from studio.workspaces.exports.page import continue_address
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
@@ -141,12 +142,12 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     except AlreadyKept as kept:
         said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
         messages.info(request, said % _names(workspace, kept.version))
-        return redirect(_back_or(request, kept.version.get_absolute_url()))
+        return redirect(_after_adopting(request, kept.version, label))
     except JailError as error:
         raise _not_now(error) from error
     said = _("Adopted: what %(workspace)s holds is v%(number)d of «%(set)s» now.")
     messages.success(request, said % _names(workspace, version))
-    return redirect(_back_or(request, version.get_absolute_url()))
+    return redirect(_after_adopting(request, version, label))
 
 
 def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
@@ -279,10 +280,12 @@ def _not_now(error: JailError) -> RequestRefused:
     return RequestRefused(status_of(error), reason(error))
 
 
-def _back_or(request: HttpRequest, otherwise: str) -> str:
-    """Where the person came from; a page of ours where nobody said."""
+def _after_adopting(request: HttpRequest, version: PromptVersion, label: Label | None) -> str:
+    """From an export page on to the export of the adopted version; else back to where the person was."""
+    if request.POST.get("then") == "export":
+        return continue_address(version, label)
     back = way_back(request)
-    return back if back != "/" else otherwise
+    return back if back != "/" else version.get_absolute_url()
 
 
 def _with_query(path: str, **values: object) -> str:

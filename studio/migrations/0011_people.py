@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0009_api_tokens'),
+        ('studio', '0010_pinned_runs'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
