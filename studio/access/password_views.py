@@ -11,8 +11,8 @@ from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods
 
 from studio.access.audit import Event, record
 from studio.access.forms import bound_length
@@ -21,7 +21,6 @@ from studio.access.signin import SignInAttempt, TooManyAttempts, studio_address
 from studio.shell.refusal import RequestRefused
 
 
-@method_decorator(login_not_required, name="dispatch")
 class AskForReset(PasswordResetView):
     """An address is typed, a link goes there; the answer is the same where nobody has the address."""
 
@@ -29,12 +28,6 @@ class AskForReset(PasswordResetView):
     email_template_name = "access/reset_mail.html"
     subject_template_name = "access/reset_subject.html"
     success_url = reverse_lazy("signin")
-
-    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Only where a mail server is set."""
-        if not settings.STUDIO_MAIL:
-            raise Http404
-        return super().dispatch(request, *args, **kwargs)
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         """A few mails, then growing pauses; apart from those of passwords."""
@@ -49,7 +42,6 @@ class AskForReset(PasswordResetView):
         return super().form_valid(form)
 
 
-@method_decorator(login_not_required, name="dispatch")
 class SetPassword(PasswordResetConfirmView):
     """The page behind the link."""
 
@@ -72,3 +64,19 @@ class SetPassword(PasswordResetConfirmView):
             record(Event.PASSWORD_CHANGED, form.user, by=form.user)
         messages.success(self.request, _("The password is set. Sign in with it."))
         return answer
+
+
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_reset(request: HttpRequest) -> HttpResponseBase:
+    """Ask for a link; only where a mail server is set."""
+    if not settings.STUDIO_MAIL:
+        raise Http404
+    return AskForReset.as_view()(request)
+
+
+@login_not_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def password_reset_confirm(request: HttpRequest, uidb64: str, token: str) -> HttpResponseBase:
+    """Follow a link."""
+    return SetPassword.as_view()(request, uidb64=uidb64, token=token)

@@ -6,10 +6,10 @@ from studio.access import audit_views, password_views, people_views, token_views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
-    path("signin/forgotten/", password_views.AskForReset.as_view(), name="password-reset"),
+    path("signin/forgotten/", password_views.password_reset, name="password-reset"),
     path(
         "password/<str:uidb64>/<str:token>/",
-        password_views.SetPassword.as_view(),
+        password_views.password_reset_confirm,
         name="password-reset-confirm",
     ),
     path("signin/<str:token>/", views.signin_link, name="signin-link"),
