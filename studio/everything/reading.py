@@ -3,18 +3,16 @@
 import json
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
 from django.contrib.auth.models import User
 from django.core.management.color import no_style
 from django.db import DatabaseError, connection, models, transaction
-from django.utils.dateparse import parse_datetime
 
 from builder.errors import BuilderError
 from builder.template.variables import FIELDS
-from studio.access.accounts import Account, Role
+from studio.access.accounts import Account
 from studio.access.audit import Event, record
 from studio.contexts.models import SampleContext
 from studio.everything.places import EverythingError, Source
@@ -29,7 +27,7 @@ from studio.prompts.texts import SystemText, Templates
 from studio.shell.jail import pool
 
 _AT_ONCE = 500
-_NAME = re.compile(r"[\w.@+-]{1,150}\Z")
+_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,150}\Z")
 _WRONG = "It is not what «write_all» wrote"
 
 
@@ -108,9 +106,8 @@ class _Reader:
 
     def _person(self, row: Any) -> None:
         """Somebody of that name who is here already stays as they are."""
-        fine = isinstance(row, dict) and isinstance(row.get("name"), str) and _NAME.match(row["name"])
-        if not fine or row.get("role") not in Role.values:
-            raise EverythingError("people.jsonl: a line has no name or no role.")
+        if not (isinstance(row, dict) and isinstance(row.get("name"), str) and _NAME.match(row["name"])):
+            raise EverythingError("people.jsonl: a line has no name.")
         name = row["name"]
         user = User.objects.filter(username=name).first()
         if user is None:
@@ -118,8 +115,11 @@ class _Reader:
             user = User(username=name, is_active=row.get("active") is True, **texts)
             user.set_unusable_password()
             user.save()
-            left_at = _moment(row["left_at"]) if row.get("left_at") else None
-            Account.objects.filter(user=user).update(role=row["role"], left_at=left_at)
+            account = self._thing(Account, row.get("account"), "people.jsonl")
+            columns = [field.attname for field in Account._meta.concrete_fields if not field.primary_key]
+            Account.objects.filter(user=user).update(
+                **{column: getattr(account, column) for column in columns}
+            )
         self._people[name] = user.pk
 
     def _set(self, folder: str) -> None:
@@ -214,10 +214,3 @@ def _parsed(data: bytes, place: str) -> Any:
         return json.loads(data)
     except (ValueError, RecursionError) as error:
         raise EverythingError(f"{place} is no JSON ({error}).") from error
-
-
-def _moment(text: Any) -> datetime:
-    moment = parse_datetime(text) if isinstance(text, str) else None
-    if moment is None:
-        raise EverythingError(f"people.jsonl: {str(text)[:40]!r} is no time.")
-    return moment

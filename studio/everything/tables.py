@@ -9,6 +9,7 @@ from django.db import models
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
@@ -52,6 +53,7 @@ LEFT_OUT: Mapping[Table, str] = {
     SignInLink: "secrets",
     SignInAttempt: "who tried to sign in",
     ApiToken: "secrets",
+    Invitation: "secrets",
     StoredAnswer: "answers kept for a moment",
     Draft: "private to their authors",
     DraftCopy: "private to their authors",

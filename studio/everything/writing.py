@@ -41,7 +41,7 @@ Everything that a Prompt Studio holds, as plain files.
 «manage.py read_all FOLDER» (or the zip) reads it into a studio that is empty. A version whose text
 was changed here is refused, because its SHA-256 differs: change it in the studio.
 
-Not in it: passwords, sessions, sign-in links, API tokens; drafts and uploads, which are private to
+Not in it: passwords, e-mail addresses, sessions, links, tokens; drafts and uploads, which are private to
 their authors; the audit; which folders the studio may use; the workspaces' own files and databases.
 People sign in with a password that is set anew, or by the link that the studio prints. Backups hold
 all of the database: «manage.py backup».
@@ -146,14 +146,12 @@ def _text(version: PromptVersion) -> bytes:
 
 
 def _person(user: User) -> Row:
-    account = user.account
     return {
         "name": user.username,
         "first_name": user.first_name,
         "last_name": user.last_name,
         "active": user.is_active,
-        "role": account.role,
-        "left_at": account.left_at.isoformat() if account.left_at else None,
+        "account": row_of(user.account, {}, without=("user",)),
     }
 
 

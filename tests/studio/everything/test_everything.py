@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 
-from studio.access.accounts import Role
+from studio.access.accounts import Account, Role
 from studio.everything.places import EverythingError, opened
 from studio.everything.reading import read_everything
 from studio.everything.tables import IN_FOLDERS, LEFT_OUT, RECORDS
@@ -55,9 +55,15 @@ def everything_stored() -> Rows:
         ]
     rows["tags"] = sorted(PromptSet.objects.values_list("slug", "tags__name"))
     rows["people"] = sorted(
-        User.objects.values_list("username", "is_active", "account__role", "account__left_at", "first_name")
+        (user.username, user.first_name, user.is_active, *account_of(user)) for user in User.objects.all()
     )
     return rows
+
+
+def account_of(user: User) -> list[Any]:
+    return [
+        getattr(user.account, name.attname) for name in Account._meta.concrete_fields if name.name != "user"
+    ]
 
 
 def empty_the_studio() -> None:
@@ -86,6 +92,7 @@ def add_what_the_demo_lacks(person: User) -> None:
     Draft.objects.create(
         prompt_set=odd, person=person, base=1, revision=1, changed_at=NOW, team_user_prompt="a secret draft"
     )
+    User.objects.create(username="service:ci")
     workspace, label = Workspace.objects.first(), Label.objects.first()
     assert workspace and label
     FollowedFile.objects.create(workspace=workspace, file="configs/other.toml", label=label)
