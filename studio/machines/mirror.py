@@ -57,16 +57,15 @@ def refreshed(path: str) -> Path:
     remote = RemoteWorkspace.objects.filter(workspace__path=path).defer("digests").first()
     if remote is None:
         raise MirrorMissing(path)
-    if _read(folder / _STATE) == remote.state:
+    if _read(folder / _STATE) == remote.stamp:
         return folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(folder):
-        remote.refresh_from_db(fields=["generation", "committed", "revision"])
-        state = remote.state
-        if _read(folder / _STATE) != state:
+        remote.refresh_from_db(fields=["generation", "committed", "stamp"])
+        if _read(folder / _STATE) != remote.stamp:
             _write_files(remote, folder)
             _assemble(remote, folder)
-            _put(folder / _STATE, state.encode())
+            _put(folder / _STATE, remote.stamp.encode())
     return folder
 
 
@@ -86,18 +85,18 @@ def _write_files(remote: RemoteWorkspace, folder: Path) -> None:
 
 
 def _assemble(remote: RemoteWorkspace, folder: Path) -> None:
-    """Add the batches that are new to the database; begin again where they were written anew."""
-    generation, _dot, sequence = _read(folder / _ASSEMBLED).partition(".")
-    known = int(sequence) if generation == str(remote.generation) and sequence.isdigit() else None
-    rows = remote.batches.filter(sequence__lte=remote.committed, sequence__gt=known or 0)
-    if known == remote.committed or (known is None and not rows.exists()):
-        if known is None:
-            (folder / DATABASE_NAME).unlink(missing_ok=True)
-            _put(folder / _ASSEMBLED, f"{remote.generation}.{remote.committed}".encode())
+    """Add the batches that are new to the database; begin again where they are not those of before."""
+    batches_seen = remote.batches.filter(sequence__lte=remote.committed)
+    known = _known(remote, _read(folder / _ASSEMBLED))
+    rows = batches_seen.filter(sequence__gt=known)
+    last = batches_seen.last()
+    if known == 0 and last is None:
+        (folder / DATABASE_NAME).unlink(missing_ok=True)
+    if last is None or last.sequence == known:
         return
     with tempfile.TemporaryDirectory(prefix=".assembling-", dir=folder) as scratch:
         building = Path(scratch) / DATABASE_NAME
-        if known is not None and (folder / DATABASE_NAME).exists():
+        if known and (folder / DATABASE_NAME).exists():
             shutil.copyfile(folder / DATABASE_NAME, building)
         plan = Path(scratch) / "plan.json"
         plan.write_text(json.dumps(list(_listed(rows, Path(scratch)))))
@@ -105,7 +104,17 @@ def _assemble(remote: RemoteWorkspace, folder: Path) -> None:
             log.error("The batches of %s could not be put together", remote)
         else:
             building.replace(folder / DATABASE_NAME)
-    _put(folder / _ASSEMBLED, f"{remote.generation}.{remote.committed}".encode())
+    _put(folder / _ASSEMBLED, f"{remote.generation} {last.sequence} {last.sha256}".encode())
+
+
+def _known(remote: RemoteWorkspace, assembled: str) -> int:
+    """The number of the last batch in the database; 0 where the batches were written anew since, or the
+    studio was restored from a backup."""
+    generation, sequence, digest = [*assembled.split(" "), "", "", ""][:3]
+    if generation != str(remote.generation) or not sequence.isdigit():
+        return 0
+    same = remote.batches.filter(sequence=int(sequence), sha256=digest, sequence__lte=remote.committed)
+    return int(sequence) if same.exists() else 0
 
 
 def _listed(rows: "models.QuerySet[RemoteBatch]", scratch: Path) -> Iterator[dict[str, object]]:

@@ -1,11 +1,17 @@
 """What the agents of workspaces on other machines report: files, and rows of the database in batches."""
 
+import uuid
 from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.db import models
+
+
+def new_stamp() -> str:
+    return uuid.uuid4().hex
+
 
 LEASE = timedelta(minutes=2)
 """How long a workspace belongs to the agent that was heard last."""
@@ -30,18 +36,13 @@ class RemoteWorkspace(models.Model):
     """The last batch that pages see; later ones wait for the agent to have sent all that belongs together."""
     generation = models.PositiveIntegerField(default=0)
     """Counts how often the batches were written anew: whoever built on older ones begins again."""
-    revision = models.PositiveBigIntegerField(default=0)
-    """Counts reports of files."""
+    stamp = models.CharField(max_length=32, blank=True)
+    """Another one after each report: a number could come again after a backup was restored."""
     digests = models.JSONField(default=dict)
     """A hash over the rows of each execution, as of ``committed``."""
 
     def __str__(self) -> str:
         return f"{self.machine}:{self.folder}"
-
-    @property
-    def state(self) -> str:
-        """Changes with everything that a copy is made from."""
-        return f"{self.generation}.{self.committed}.{self.revision}"
 
 
 class RemoteFile(models.Model):

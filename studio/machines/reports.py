@@ -8,10 +8,10 @@ from pathlib import PurePosixPath
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
-from django.db.models import F, Max, Q
+from django.db.models import Max, Q
 
 from builder.leaderboard.schema import COLUMNS
-from studio.machines.models import LEASE, RemoteBatch, RemoteFile, RemoteWorkspace, stored
+from studio.machines.models import LEASE, RemoteBatch, RemoteFile, RemoteWorkspace, new_stamp, stored
 
 MOST_FILES = 2_000
 AREAS = ("configs", "logs")
@@ -68,7 +68,7 @@ def keep_files(remote: RemoteWorkspace, files: Sequence[SentFile], gone: Iterabl
             )
         if remote.files.count() > MOST_FILES:
             raise BadReport(f"more than {MOST_FILES} files")
-        RemoteWorkspace.objects.filter(pk=remote.pk).update(revision=F("revision") + 1)
+        RemoteWorkspace.objects.filter(pk=remote.pk).update(stamp=new_stamp())
 
 
 def _require_name(name: str) -> None:
@@ -94,10 +94,12 @@ def keep_batch(
         raise BadReport(f"no table of MixSeek's: {table!r}")
     digest = hashlib.sha256(data).hexdigest()
     known = remote.batches.filter(sequence=sequence).values_list("sha256", "table").first()
-    if known is not None:
-        if known != (digest, table):
-            raise BadReport("another batch has this number")
+    if known == (digest, table):
         return False
+    if sequence == remote.committed + 1:
+        drop_uncommitted(remote)  # the agent begins anew after something went wrong
+    elif known is not None:
+        raise BadReport("another batch has this number")
     last = remote.batches.aggregate(last=Max("sequence"))["last"] or 0
     if sequence != max(last, remote.committed) + 1:
         raise BadReport("batches come in the order of their numbers")
@@ -130,7 +132,9 @@ def commit(
             raise BadReport("there is no batch of this number")
         left = set(gone)
         kept = {name: digest for name, digest in mine.digests.items() if name not in left}
-        RemoteWorkspace.objects.filter(pk=mine.pk).update(committed=up_to, digests={**kept, **digests})
+        RemoteWorkspace.objects.filter(pk=mine.pk).update(
+            committed=up_to, digests={**kept, **digests}, stamp=new_stamp()
+        )
 
 
 def registered(

@@ -32,6 +32,7 @@ from builder.leaderboard import database_path
 from studio.access.audit import clean_audit
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
+from studio.machines.rewriting import NotRewritten, merge_many
 from studio.models import PromptVersion, Workspace
 from studio.results.attribution import attribute_workspace
 from studio.workspaces.models import LABELLED
@@ -87,6 +88,8 @@ class Watch:
                 if self._examine(workspace) or self._is_enough((workspace.pk, state)):
                     self._seen[workspace.pk] = state
                 looked += 1
+        with suppress(NotRewritten):
+            merge_many()
         with suppress(JailError):  # the next look does better
             list(out_of_step(workspaces, most=None))
             try_contexts()
