@@ -5,22 +5,27 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models.signals import post_save
 from django.test import Client, RequestFactory
 from django.urls import URLPattern
+from django.utils import timezone
 
 from builder.files.reading import PROMPT_FILE, sha256
 from studio.access.accounts import Role
 from studio.access.audit import AuditEntry, Event
+from studio.access.signin import reset_link
 from studio.access.tokens import ApiToken
 from studio.home.demo import load_demo
 from studio.models import (
     Export,
+    Invitation,
     LanguageModel,
     RoundResult,
     SampleContext,
@@ -37,6 +42,7 @@ from tests.studio.sent_forms import send_form
 
 NOTHING_SHARED = {
     "a private draft": "prompt-draft prompt-copy prompt-conflict prompt-cacheable-prefix-take prompt-import",
+    "a mail": "password-reset",
     "a preference in a cookie": "language theme keys",
     "a question, asked with a text": "prompt-preview prompt-rounds prompt-costs prompt-cacheable-prefix"
     " prompt-coverage run-replay run-replay-all",
@@ -63,6 +69,10 @@ class Studio:
 
     def webhook(self) -> str:
         return WebhookEndpoint.objects.get().get_absolute_url()
+
+    @property
+    def person(self) -> str:
+        return f"/people/{User.objects.get(username='new').pk}/"
 
     def model(self, name: str) -> str:
         return f"/models/{LanguageModel.objects.get(name=name).pk}/"
@@ -118,6 +128,20 @@ def _send_again(studio: Studio) -> Any:
     return studio.post(f"/deliveries/{delivery.pk}/again/")
 
 
+def _join(studio: Studio) -> Any:
+    by = User.objects.get(username="yuki")
+    token = Invitation.objects.invite(Role.EDITOR, "", by=by, at=timezone.now())
+    return Client().post(
+        f"/invitation/{token}/", {"username": "new", "password1": PASSWORD, "password2": PASSWORD}
+    )
+
+
+def _set_password(studio: Studio) -> Any:
+    link = urlsplit(reset_link(User.objects.get(username="yuki"))).path
+    form = studio.get(link)["Location"]
+    return studio.post(form, {"new_password1": PASSWORD, "new_password2": PASSWORD})
+
+
 STEPS: dict[str, Callable[[Studio], Any]] = {
     "prompt-new": lambda at: at.send("/prompts/new/", name="Own"),
     "prompt-discard": _discard,
@@ -169,6 +193,7 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "folder-allow": lambda at: at.post("/workspaces/new/allow/", {"folder": str(at.folder / "lab")}),
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
+    "everything": lambda at: at.post("/everything/"),
     "demo-remove": lambda at: at.send("/demo/"),
     "webhook-list": lambda at: at.post("/webhooks/", WEBHOOK),
     "webhook-detail": lambda at: at.post(at.webhook(), WEBHOOK | {"name": "board"}),
@@ -179,12 +204,20 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "account-token-end": lambda at: at.post(f"/account/tokens/{ApiToken.objects.get(name='laptop').pk}/end/"),
     "service-tokens": lambda at: at.send("/tokens/", name="CI", scopes="read"),
     "service-token-end": lambda at: at.post(f"/tokens/{ApiToken.objects.get(name='CI').pk}/end/"),
+    "person-invite": lambda at: at.send("/people/", "/people/invite/", note="n"),
+    "invitation-withdraw": lambda at: at.post(f"/people/withdraw/{Invitation.objects.get().pk}/"),
+    "invitation": _join,
+    "person": lambda at: at.send(at.person, role="1"),
+    "person-switch": lambda at: at.post(f"{at.person}switch/", {"active": "0"}),
+    "person-remove": lambda at: at.post(f"{at.person}remove/"),
+    "account-email": lambda at: at.post("/account/email/", {"email": "yuki@example.org"}),
     "account-sessions-end": _end_session,
     "account-password": lambda at: at.post(
         "/account/password/",
         {"old_password": "correct horse battery", "new_password1": PASSWORD, "new_password2": PASSWORD},
     ),
     "signout": lambda at: at.post("/signout/"),
+    "password-reset-confirm": _set_password,
     "signin": lambda at: at.post("/signin/", {"username": "yuki", "password": PASSWORD}),
 }
 
@@ -233,7 +266,7 @@ def test_each_leaves_an_entry_in_the_transaction_of_its_change(studio: Studio) -
     try:
         for name, step in STEPS.items():
             answer = step(studio)
-            if not AuditEntry.objects.filter(source=name, via="page", name="yuki").exists():
+            if not AuditEntry.objects.filter(source=name, via="page", name__in=["yuki", "new"]).exists():
                 missing.append(f"{name}: {answer.status_code}, {answer.get('Location', '')}")
     finally:
         post_save.disconnect(look, sender=AuditEntry)

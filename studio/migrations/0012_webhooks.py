@@ -10,7 +10,7 @@ import studio.access.webhooks
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0010_pinned_runs'),
+        ('studio', '0011_people'),
     ]
 
     operations = [
