@@ -3,6 +3,7 @@
 from django.http import HttpRequest, HttpResponse
 
 from studio.api import (
+    client_views,
     context_views,
     export_views,
     run_views,
@@ -18,6 +19,7 @@ api = StudioApi()
 for _resource in (
     set_views,
     version_views,
+    client_views,
     context_views,
     text_views,
     workspace_views,

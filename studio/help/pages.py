@@ -65,6 +65,24 @@ PAGES = (
         _("Commands that fail a build where a template is wrong or a workspace out of step."),
         has_picture=False,
     ),
+    HelpPage(
+        "client",
+        _("Use the studio from another machine"),
+        _("Fetch versions into a workspace, send hand edits back, read prompts in Python."),
+        has_picture=False,
+    ),
+    HelpPage(
+        "pinned-runs",
+        _("Run one version for certain"),
+        _("Start MixSeek with a version of your choice, and have the run say so."),
+        has_picture=False,
+    ),
+    HelpPage(
+        "everything",
+        _("Take everything with you"),
+        _("The whole studio as plain files, and how to read them into another one."),
+        has_picture=False,
+    ),
 )  # fmt: skip
 
 

@@ -44,13 +44,14 @@ def confirm_seen(
             % {"label": label_name, "number": version.number},
             _("Go back and look at the plan again."),
         )
-    orders = _orders(targets, overwrite, prompt_set.holds)
+    orders = orders_of(targets, overwrite, prompt_set.holds)
     if not orders:
         raise NothingChosen
     confirm(version, orders, batch=batch, by=by, at=at, label_name=label_name)
 
 
-def _orders(targets: Seen, overwrite: Seen, holds: str) -> list[Order]:
+def orders_of(targets: Seen, overwrite: Seen, holds: str) -> list[Order]:
+    """What to write where, each file as it was shown; those of ``overwrite`` knowingly."""
     knowingly = dict(overwrite)
     seen = dict(targets) | knowingly
     slugs = {key.partition("@")[0] for key in seen}
