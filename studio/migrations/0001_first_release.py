@@ -323,7 +323,7 @@ class Migration(migrations.Migration):
             name="ExportReceipt",
             fields=[
                 ("export", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name="receipt", serialize=False, to="studio.export")),
-                ("outcome", models.CharField(choices=[("written", "Written"), ("unchanged", "Already so"), ("failed", "Not written"), ("unclear", "Unclear")], max_length=20)),
+                ("outcome", models.CharField(choices=[("written", "Written"), ("unchanged", "No change"), ("failed", "Not written"), ("unclear", "Unclear")], max_length=20)),
                 ("hash_found", models.CharField(blank=True, max_length=64)),
                 ("error_code", models.CharField(blank=True, max_length=60)),
                 ("error_params", models.JSONField(default=dict)),

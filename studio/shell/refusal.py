@@ -71,7 +71,7 @@ def usual_advice(status: int) -> str:
     """What to do about it where nobody knows better."""
     advices = {
         400: _("Check the address or the form, and try again."),
-        403: _("Sign in with an account that may see this, or ask whoever runs this studio."),
+        403: _("Sign in with an account that has access, or ask the administrator."),
         404: _("Check the address, or start from one of the lists on the left."),
         405: _("Go back and use the button or link on the page."),
         409: _("Your text is safe. Look at what changed, then decide."),

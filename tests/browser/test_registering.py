@@ -51,4 +51,4 @@ def test_a_folder_is_allowed_and_a_workspace_registered_without_a_restart(
     page.get_by_role("button", name=f"Take back {lab}").click()
     expect(page.get_by_text("neither read nor written: team.")).to_be_visible()
     page.goto("/workspaces/team/")
-    expect(page.get_by_role("alert")).to_contain_text("is not below a folder that the studio may use")
+    expect(page.get_by_role("alert")).to_contain_text("is not in an allowed folder")

@@ -74,7 +74,7 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     page.goto(f"/prompts/{slug}/export/?version=2&workspace={LAB}")
     assert findings(page) == []
     if before is not None:
-        page.get_by_label(re.compile("Overwrite it")).check()
+        page.get_by_label(re.compile("Overwrite")).check()
     page.get_by_role("button", name=re.compile("^Export v2")).click()
     receipt = page.locator(".export-receipt")
     expect(receipt).to_contain_text(re.compile("was written to the file|was made"))

@@ -67,7 +67,7 @@ def test_ship_it_a_moved_label_reaches_both_workspaces_and_a_hand_edit_is_adopte
     page.get_by_role("link", name="See what would change").click()
     lab = page.locator("#research-lab")
     expect(page.locator("#research .panel-head")).to_contain_text("Will change")
-    expect(lab).to_contain_text("Somebody edited this file: no version has its text.")
+    expect(lab).to_contain_text("This file was edited by hand and matches no version.")
     expect(lab.locator(".change-rows")).to_contain_text("冒頭に五行の要約")
     expect(page.get_by_role("button", name=f"Export v{number} to 1 workspace")).to_be_visible()
     lab.get_by_role("button", name="Adopt it as a version").click()
@@ -89,7 +89,7 @@ def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) ->
     page.get_by_role("link", name="Import").click()
     file = {"name": "colleague.toml", "mimeType": "text/plain", "buffer": text.encode()}
     page.get_by_label("File").set_input_files(file)
-    page.get_by_role("button", name="Look at it").click()
+    page.get_by_role("button", name="Review").click()
     expect(page.locator("#team ins").first).to_contain_text("一行")
     page.get_by_label("Message").fill("A shorter summary")
     page.get_by_role("button", name=f"Import as v{number + 1}").click()

@@ -108,7 +108,7 @@ def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
         raise RequestRefused(
             409,
             str(error),
-            _("Look at the file in its workspace, then import what it holds or export a version again."),
+            _("Check the file in its workspace, then import it or export a version again."),
             title=error.title,
             ways=(
                 (_("Open the workspace"), export.workspace.get_absolute_url()),
@@ -165,11 +165,11 @@ def _confirmed(request: HttpRequest, prompt_set: PromptSet, query: dict[str, Any
             409,
             _("%(label)s points at v%(number)d now, so nothing was written.")
             % {"label": label_name, "number": version.number},
-            _("Go back and look at the plan again."),
+            _("Go back and check the changes again."),
         )
     orders = _orders(clean["target"], clean["overwrite"], prompt_set.holds)
     if not orders:
-        messages.error(request, _("Nothing is chosen: tick what shall be written."))
+        messages.error(request, _("Nothing is selected. Select what to write."))
         return _plan_page(request, prompt_set, query, status=422)
     try:
         confirm(

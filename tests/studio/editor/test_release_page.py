@@ -123,7 +123,7 @@ def test_a_workspace_that_runs_another_release_is_named(signed_in: Client, follo
     assert said in words_of(signed_in, "/prompts/set/")
     assert said in words_of(signed_in, "/prompts/set/edit/")
     export = words_of(signed_in, "/prompts/set/export/?label=production&workspace=w")
-    assert "W runs mixseek-0.1.0a19; previews of this set are those of mixseek-0.1.0a15." in export
+    assert "W runs mixseek-0.1.0a19; previews of this set use mixseek-0.1.0a15." in export
     assert "1 of 1 contexts change between them: Late" in export
     Workspace.objects.update(dialect=OLD)
     assert "previews here are" not in words_of(signed_in, "/prompts/set/")

@@ -145,9 +145,9 @@ def test_a_folder_that_is_gone_or_left_the_roots_shows_nothing_kept(
     Workspace.objects.update(path="/etc")
     for path in ("", "compare/", f"compare/?from={kept['full']}&to={kept['minimal']}"):
         shown = page(signed_in, path)
-        assert "not below a folder" in shown and "This is the soul" not in shown
+        assert "not in an allowed folder" in shown and "This is the soul" not in shown
     Workspace.objects.update(path=str(workspace.folder / "gone"))
-    assert "is not there" in page(signed_in)
+    assert "does not exist" in page(signed_in)
 
 
 def test_a_new_text_is_kept_once_and_head_keeps_nothing(signed_in: Client, workspace: Workspace) -> None:

@@ -110,7 +110,7 @@ def test_folders_and_files_that_cannot_be_used_are_told(
     assert "Calm as 栞." in said and "own file cannot be built now" in said
     workspace.folder.rename(tmp_path / "away")
     said = shown(signed_in, text())
-    assert "Nothing can be built for Mine now" in said and "is not there." in said
+    assert "Nothing can be built for Mine now" in said and "does not exist" in said
     assert "identity_line" in said and 'data-state="text"' in said
     workspace.folder.symlink_to(tmp_path / "away")
     assert "is a symbolic link" in shown(signed_in, text(), part=False)
