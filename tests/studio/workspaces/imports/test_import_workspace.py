@@ -126,7 +126,7 @@ def test_one_click_keeps_a_hand_edit_as_a_version_and_goes_back(
         file_in(workspace).write_text(toml(text))
         answer = signed_in.post(ADOPT, {"sha256": digest(workspace)})
         assert answer["Location"] == f"/prompts/set/versions/{number}/"
-        assert f"is v{number} of «Set» already" in said(signed_in, "/prompts/")
+        assert f"already v{number} of «Set»" in said(signed_in, "/prompts/")
     assert PromptVersion.objects.count() == 2
 
 
