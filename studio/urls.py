@@ -28,6 +28,7 @@ urlpatterns = [
         "results.suggestions",
         "search",
         "home",
+        "api",
         "access",
         "shell",
     ]

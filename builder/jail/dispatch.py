@@ -81,7 +81,10 @@ class Dispatcher:
         return self._value(answer)
 
     def ask_each(
-        self, request: dict[str, Any], vary: Literal["text", "variables", "branch"], items: Sequence[Any]
+        self,
+        request: dict[str, Any],
+        vary: Literal["text", "texts", "variables", "branch"],
+        items: Sequence[Any],
     ) -> Iterator[Any]:
         """Many texts with one context, or one with many: for each its value or its error, in order."""
         done = 0
@@ -290,7 +293,9 @@ def _chunk(items: Sequence[Any], start: int) -> Sequence[Any]:
     return items[start : start + _BATCH_ITEMS]
 
 
-def _length(item: str | int | Mapping[str, str | int]) -> int:
+def _length(item: str | int | list[str] | Mapping[str, str | int]) -> int:
     if isinstance(item, int):
         return 1
-    return len(item) if isinstance(item, str) else sum(len(str(value)) for value in item.values())
+    if isinstance(item, str):
+        return len(item)
+    return sum(len(str(value)) for value in (item if isinstance(item, list) else item.values()))

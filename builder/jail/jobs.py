@@ -105,8 +105,18 @@ def _examine(args: Args) -> Any:
         return {"problems": check.problems, "failure": _error(error)}
 
 
-def _match(args: Args) -> str | None:
-    digest = hashlib.sha256(_render(args).encode()).hexdigest()
+def _match(args: Args) -> list[str | None]:
+    """Of each text the digest of what it gives, where that is one of those asked for."""
+    return [_matched(args | {"text": text}) for text in args["texts"]]
+
+
+def _matched(args: Args) -> str | None:
+    try:
+        digest = hashlib.sha256(_render(args).encode()).hexdigest()
+    except LimitExceeded:
+        raise
+    except BuilderError:
+        return None
     return digest if digest in args["digests"] else None
 
 
@@ -242,6 +252,7 @@ def warm_up() -> None:
             args = {
                 "kind": "team",
                 "text": text,
+                "texts": [text],
                 "variables": sample_values("team"),
                 "dialect": flags,
                 "output": 100_000,

@@ -7,6 +7,7 @@ import os
 import weakref
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import date
+from itertools import chain
 from typing import Any, Self
 
 # For their messages: errors and problems come from inside as codes.
@@ -35,6 +36,8 @@ Variables = Mapping[str, str | int]
 
 _FRONT_MATTERS = 64
 """As many as fit into one request, even if every character had to be escaped."""
+_MATCHED_TOGETHER = 32
+"""Texts that are rendered for one answer, within the time of one: an answer costs more than a rendering."""
 
 
 class JailPool:
@@ -248,11 +251,25 @@ class JailPool:
     ) -> list[Match]:
         """Which of the texts give a prompt with one of these SHA-256 digests (hexadecimal)."""
         request = self._render_request("match", kind, "", variables, dialect) | {"digests": list(digests)}
-        return [
-            Match(index, digest)
-            for index, digest in enumerate(self._jobs.ask_each(request, "text", texts))
-            if isinstance(digest, str)
+        groups = [
+            list(texts[first : first + _MATCHED_TOGETHER])
+            for first in range(0, len(texts), _MATCHED_TOGETHER)
         ]
+        matched = chain.from_iterable(self._matched(request, groups))
+        return [Match(index, digest) for index, digest in enumerate(matched) if digest is not None]
+
+    def _matched(
+        self, request: dict[str, Any], groups: Sequence[list[str]]
+    ) -> Iterator[Sequence[str | None]]:
+        """Of each group what each of its texts gives, where that is asked for."""
+        for group, answer in zip(groups, self._jobs.ask_each(request, "texts", groups), strict=True):
+            if not isinstance(answer, BuilderError):
+                yield answer
+            elif len(group) == 1:
+                yield [None]
+            else:
+                # One text met a limit: the others are good without it.
+                yield from self._matched(request, [[text] for text in group])
 
     def _in_each(
         self, job: str, kind: PromptKind, text: str, contexts: Sequence[Variables], dialect: Dialect

@@ -22,7 +22,7 @@ class Stats:
     """Since the pool started, in this process."""
 
     jobs: int
-    """Texts and files that were worked on; each text of a batch counts."""
+    """Texts and files that were worked on; each text of a batch counts, of a match each group."""
     stopped: Mapping[LimitName, int]
     """Jobs that met a limit, by its name."""
     faults: int

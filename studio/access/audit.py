@@ -63,6 +63,8 @@ class Event(models.TextChoices):
     SIGNED_OUT = "signin.ended", _("Signed out")
     LINK_MADE = "signin.link", _("Sign-in link made")
     SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+    TOKEN_MADE = "token.made", _("API token made")
+    TOKEN_ENDED = "token.ended", _("API token ended")
     PASSWORD_CHANGED = "password.changed", _("Password changed")
     ACTION_REFUSED = "action.refused", _("Not allowed")
     AUDIT_CLEANED = "audit.cleaned", _("Old audit entries deleted")

@@ -20,6 +20,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
 CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "manage.py").is_file() else None
 
+API_RATE = 600
 SECRET_LENGTH = 50  # characters; fewer fail Django's own deployment check
 # The studio speaks plain http itself: an https origin means that a proxy stands before it, usually here.
 _LOCAL_PROXIES = ("127.0.0.0/8", "::1")
@@ -44,6 +45,8 @@ class Environment:
     """Folders below which workspaces lie; where there are none, folders are allowed while the studio runs."""
     largest_database: int
     """Bytes of a workspace's database that are copied; a larger one is not read."""
+    api_rate: int
+    """Requests that one token of the API may make in a minute."""
     skill_roots: tuple[Path, ...]
     """Folders outside of workspaces below which their settings may name folders of skills."""
     time_zone: str
@@ -82,6 +85,7 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
         largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
+        api_rate=_rate("STUDIO_API_RATE", environ.get("STUDIO_API_RATE", "")),
         workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS"),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
@@ -113,6 +117,14 @@ def _megabytes(name: str, value: str) -> int:
     if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
         raise ImproperlyConfigured(f"{name} is {value!r}: write a number of megabytes, such as 4096.")
     return int(value) * 1024**2
+
+
+def _rate(name: str, value: str) -> int:
+    if not value:
+        return API_RATE
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of requests, such as {API_RATE}.")
+    return int(value)
 
 
 def _folder(name: str, value: str) -> Path:

@@ -4,6 +4,7 @@ Run with ``-s`` for the figures.
 """
 
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -15,26 +16,8 @@ from pytest_benchmark.fixture import BenchmarkFixture
 from builder.simulation import TASKS, Run, simulate
 from studio.home.demo.story import RESEARCH
 from studio.models import PromptSet, RunResult, Workspace
-from studio.prompts.texts import Templates
 from studio.results.attribution import attribute_workspace
-
-VERSIONS = 50
-RUNS = 625
-"""Of four teams and four rounds each."""
-
-
-def versions_of(base: Templates) -> list[Templates]:
-    """Edits as people make them: half of them within a branch, where no fixed text tells them apart."""
-    text = base.team_user_prompt
-    return [
-        Templates(
-            f"{text}\n{{% if round_number > 1 %}}{said}{{% endif %}}\n" if number % 2 else f"{said}\n{text}",
-            base.evaluator_user_prompt,
-            base.judgment_user_prompt,
-        )
-        for number in range(VERSIONS)
-        for said in [f"{number}. 根拠を示してください。"]
-    ]
+from tests.benchmarks.one_side import RUNS, VERSIONS, team_templates
 
 
 @pytest.mark.django_db
@@ -44,7 +27,8 @@ def test_attribution(benchmark: BenchmarkFixture, tmp_path: Path, settings: obje
     now = timezone.now()
     person = User.objects.create_user("yuki")
     prompt_set = PromptSet.objects.create(slug="s", name="S", created_at=now, changed_at=now)
-    texts = versions_of(RESEARCH.chapters[-1].templates)
+    last = RESEARCH.chapters[-1].templates
+    texts = [replace(last, team_user_prompt=text) for text in team_templates(last.team_user_prompt)]
     for base, each in enumerate(texts):
         prompt_set.save_version(each, base=base, message="m", author=person, at=now)
     folder = tmp_path / "ws"

@@ -300,6 +300,13 @@ def test_texts_are_found_by_the_digest_of_their_prompt(pool: JailPool, values: V
     ]
 
 
+def test_a_text_without_end_hides_no_match_beside_it(pool: JailPool, values: Values) -> None:
+    endless = "{% for a in range(9999) %}{% for b in range(9999) %}{% endfor %}{% endfor %}"
+    digest = hashlib.sha256(b"2").hexdigest()
+    matches = pool.match("team", ["2", endless, "{{ round_number }}"], values, MIXSEEK, [digest])
+    assert [match.index for match in matches] == [0, 2]
+
+
 # --- many at once ------------------------------------------------------------------------
 
 
