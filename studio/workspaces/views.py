@@ -121,7 +121,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return _form_page(request, "workspaces/settings.html", context)
     except ChangedMeanwhile:
         return workspace_settings(request, slug)  # what is stored is another thing by now, and said so
-    messages.success(request, _("The settings are saved."))
+    messages.success(request, _("Settings saved."))
     return redirect(workspace)
 
 
@@ -161,7 +161,7 @@ def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
             _("%(name)s was removed from the list. Its folder is unchanged.") % {"name": workspace.name},
         )
         return redirect("workspace-list")
-    messages.success(request, _("Back in the list."))
+    messages.success(request, _("Restored from the archive."))
     return redirect(workspace)
 
 

@@ -105,7 +105,7 @@ def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) ->
     # Export, to one workspace.
     page.goto(f"/prompts/{SLUG}/")
     page.get_by_role("link", name="Export", exact=True).click()
-    page.get_by_label("What").select_option(f"v{number + 2}")
+    page.get_by_label("Version").select_option(f"v{number + 2}")
     choose(page, "research")
     target = page.locator("#research")
     expect(target).to_contain_text("短く書いてください。")

@@ -51,11 +51,15 @@ def test_nobody_ends_the_token_of_another(signed_in: Client, person: User) -> No
 
 def test_administrators_make_and_end_tokens_of_services(signed_in: Client, person: User) -> None:
     page = signed_in.post("/tokens/", FORM | {"name": "ci", "role": "2"}).content.decode()
-    assert Client(headers={"Authorization": f"Bearer {sent_key(page)}"}).get("/api/v1/sets").status_code == 200
+    assert (
+        Client(headers={"Authorization": f"Bearer {sent_key(page)}"}).get("/api/v1/sets").status_code == 200
+    )
     token = ApiToken.objects.get()
     assert (token.person.username, token.role) == ("service:ci", Role.EDITOR)
     assert signed_in.post("/tokens/", FORM | {"role": "4"}).status_code == 422
-    assert "ci" not in signed_in.get("/account/tokens/").content.decode().partition("<main")[2].split("<h2")[0]
+    assert (
+        "ci" not in signed_in.get("/account/tokens/").content.decode().partition("<main")[2].split("<h2")[0]
+    )
     Account.objects.filter(user=person).update(role=Role.RELEASER)
     assert signed_in.post(f"/tokens/{token.pk}/end/").status_code == 403
     Account.objects.filter(user=person).update(role=Role.ADMINISTRATOR)

@@ -158,7 +158,7 @@ def test_runs_that_cannot_be_examined_are_told_with_the_reason(
     watch = Watch()
     for _ in range(3):
         watch.look()
-    assert re.search(r"Not examined W .*mixseek\.db.* Open the workspace", home(signed_in))
+    assert re.search(r"Not analyzed W .*mixseek\.db.* Open the workspace", home(signed_in))
 
 
 def test_exports_of_one_confirmation_are_one_event_and_failures_are_told(demo: Path) -> None:

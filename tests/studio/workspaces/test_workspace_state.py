@@ -27,7 +27,7 @@ def research(person: User) -> PromptSet:
 
 @pytest.fixture
 def workspace(research: PromptSet, person: User, tmp_path: Path) -> Workspace:
-    """Follows `production`, which points at version 2."""
+    """Follows `production`, which points to version 2."""
     Label.objects.move("production", research.versions.get(number=2), by=person, at=NOW)
     return Workspace.objects.create(
         slug="mine", name="Mine", path=str(tmp_path), created_at=NOW, label=research.labels.get()

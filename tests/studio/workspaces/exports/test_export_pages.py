@@ -30,7 +30,7 @@ PLAN = "/prompts/research/export/"
 
 @pytest.fixture
 def research(person: User) -> PromptSet:
-    """`production` points at version 2."""
+    """`production` points to version 2."""
     made = make_set("research", person, "one", "two", "three")
     Label.objects.move("production", version(made, 2), by=person, at=NOW)
     return made
