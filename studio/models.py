@@ -2,6 +2,7 @@
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
@@ -29,6 +30,7 @@ __all__ = [
     "ExportScoring",
     "FollowedFile",
     "HistoryNote",
+    "Invitation",
     "Label",
     "LabelMove",
     "LanguageModel",

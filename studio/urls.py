@@ -27,6 +27,7 @@ urlpatterns = [
         "results.replay",
         "results.suggestions",
         "search",
+        "help",
         "home",
         "api",
         "access",

@@ -81,6 +81,9 @@ OPEN_TO_STUDIO = {
         "files.reading",
         "orchestrators.finder",  # reads files through the jail that it is given
         "orchestrators.scoring_settings",
+        "orchestrators.installed",  # names of folders
+        "template.content_hash",
+        "client.manifest",  # JSON of a bounded size, checked by pydantic
     ]
 }
 

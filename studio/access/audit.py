@@ -22,6 +22,14 @@ from django.utils.translation import gettext_lazy as _
 from studio.access.actors import Via, current_actor
 from studio.shell.immutable import ImmutableModel
 
+
+class ReadableJson(DjangoJSONEncoder):
+    """JSON whose Japanese can be searched for as it is typed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"ensure_ascii": False})
+
+
 LONGEST_TEXT = 300
 """Of a value before or after a change; an entry is no copy of what was changed."""
 _ONCE_WITHIN = timedelta(minutes=1)
@@ -66,6 +74,14 @@ class Event(models.TextChoices):
     TOKEN_MADE = "token.made", _("API token made")
     TOKEN_ENDED = "token.ended", _("API token ended")
     PASSWORD_CHANGED = "password.changed", _("Password changed")
+    EMAIL_CHANGED = "email.changed", _("E-mail address changed")
+    PERSON_INVITED = "person.invited", _("Person invited")
+    INVITATION_WITHDRAWN = "person.invitation-withdrawn", _("Invitation withdrawn")
+    PERSON_JOINED = "person.joined", _("Person joined")
+    PERSON_CHANGED = "person.changed", _("Role or limits changed")
+    PERSON_OFF = "person.off", _("Account switched off")
+    PERSON_ON = "person.on", _("Account switched on")
+    PERSON_REMOVED = "person.removed", _("Person removed")
     ACTION_REFUSED = "action.refused", _("Not allowed")
     AUDIT_CLEANED = "audit.cleaned", _("Old audit entries deleted")
 
@@ -84,8 +100,8 @@ class AuditEntry(ImmutableModel):
     thing_name = models.CharField(max_length=LONGEST_TEXT, blank=True)
     prompt_set = models.BigIntegerField(null=True)
     workspace = models.BigIntegerField(null=True)
-    before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
-    after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    before = models.JSONField(null=True, encoder=ReadableJson)
+    after = models.JSONField(null=True, encoder=ReadableJson)
     via = models.CharField(max_length=10, choices=Via)
     source = models.CharField(max_length=200, blank=True)
     address = models.CharField(max_length=64, blank=True)
@@ -196,7 +212,7 @@ def _short(values: dict[str, Any]) -> dict[str, Any]:
 
 def _cut(value: Any) -> Any:
     """The value itself, or the beginning of one that is too long."""
-    text = value if isinstance(value, str) else json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, cls=ReadableJson)
     return f"{text[:LONGEST_TEXT]}…" if len(text) > LONGEST_TEXT else value
 
 

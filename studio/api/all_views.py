@@ -2,12 +2,30 @@
 
 from django.http import HttpRequest, HttpResponse
 
-from studio.api import context_views, set_views, version_views
+from studio.api import (
+    client_views,
+    context_views,
+    export_views,
+    run_views,
+    set_views,
+    text_views,
+    version_views,
+    workspace_views,
+)
 from studio.api.document import StudioApi
 from studio.api.problems import answer_to
 
 api = StudioApi()
-for _resource in (set_views, version_views, context_views):
+for _resource in (
+    set_views,
+    version_views,
+    client_views,
+    context_views,
+    text_views,
+    workspace_views,
+    export_views,
+    run_views,
+):
     api.add_router("", _resource.router)
 
 

@@ -1,11 +1,13 @@
 """Answers of the API: JSON with an ETag, conditions of a request, pages with a cursor."""
 
 import hashlib
+import json
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
 from django.http import HttpRequest, HttpResponse
 from pydantic import AfterValidator, BaseModel, Field
+from pydantic_core import PydanticSerializationError
 
 from studio.api.problems import Refusal
 
@@ -51,7 +53,12 @@ def number_of(cursor: str) -> int | None:
 
 def answer(body: BaseModel, status: int = 200, *, etag: str = "", location: str = "") -> HttpResponse:
     """The JSON of a shape. Written by pydantic itself: ninja would check it once more."""
-    made = HttpResponse(body.model_dump_json(), status=status, content_type="application/json")
+    try:
+        text = body.model_dump_json()
+    except PydanticSerializationError:
+        # A file's name may hold bytes that are no text; JSON can say so, UTF-8 cannot.
+        text = json.dumps(body.model_dump(), default=str)
+    made = HttpResponse(text, status=status, content_type="application/json")
     if etag:
         made["ETag"] = f'"{etag}"'
     if location:

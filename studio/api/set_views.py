@@ -168,7 +168,7 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     refuse_invalid(form)
     clean, now, person = form.cleaned_data, timezone.now(), person_of(request)
     made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
     )
     problems: list[ProblemShown] = []
     if clean["start"] == "defaults":

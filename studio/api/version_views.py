@@ -1,5 +1,6 @@
 """The API's versions: listed, searched, read by number, label or as the newest, and made."""
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -24,6 +25,7 @@ from studio.prompts.texts import TEXT_FIELDS, Texts
 from studio.shell.requests import person_of
 
 router = Router(tags=[gettext_noop("Versions")])
+_HASH = re.compile(r"[0-9a-f]{64}")
 
 
 class VersionListed(BaseModel):
@@ -96,7 +98,7 @@ def list_versions(
     summary=gettext_noop("Read a version"),
 )
 def read_version(request: ApiRequest, slug: str, version: str) -> HttpResponse:
-    """By its number, by a label, or “latest”."""
+    """By its number, by a label, by the hash of its texts, or “latest”."""
     found = version_named(slug, version)
     labels = _labels(found.prompt_set)
     # Labels move, so they are part of what a client may have already.
@@ -148,13 +150,15 @@ def draft_form(prompt_set: PromptSet, texts: TextsShown, *, base: int = 0, messa
 
 
 def version_named(slug: str, name: str) -> PromptVersion:
-    """A version of a set by number, label or “latest”; a 404 where there is none."""
+    """A version of a set by number, label, hash or “latest”; a 404 where there is none."""
     versions = PromptVersion.objects.select_related("prompt_set", "author").filter(prompt_set__slug=slug)
     versions = versions.order_by()
     if name == "latest":
         found = versions.filter(number=F("prompt_set__revision")).first()
     elif name.isascii() and name.isdigit():
         found = versions.filter(number=int(name)).first() if len(name) < 10 else None
+    elif _HASH.fullmatch(name):
+        found = versions.filter(content_hash=name).order_by("-number").first()
     else:
         found = versions.filter(labels__name=name).first()
     if not isinstance(found, PromptVersion):

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,12 @@ class Environment:
     skill_roots: tuple[Path, ...]
     """Folders outside of workspaces below which their settings may name folders of skills."""
     time_zone: str
+    keep_audit: timedelta | None
+    """How long entries of the audit are kept; None for ever."""
+    keep_deliveries: timedelta | None
+    """The same of webhooks' deliveries."""
+    webhook_networks: tuple[Network, ...]
+    """Networks of this machine or a private one that webhooks may be sent to."""
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
 
@@ -89,6 +96,9 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS"),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
+        keep_audit=_days("STUDIO_KEEP_AUDIT", environ.get("STUDIO_KEEP_AUDIT", "")),
+        keep_deliveries=_days("STUDIO_KEEP_DELIVERIES", environ.get("STUDIO_KEEP_DELIVERIES", "") or "30"),
+        webhook_networks=_networks("STUDIO_WEBHOOK_NETWORKS", environ.get("STUDIO_WEBHOOK_NETWORKS", "")),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
     )
 
@@ -165,12 +175,25 @@ def _proxies(value: str, origins: tuple[str, ...]) -> tuple[Network, ...]:
     parts = [part.strip() for part in value.split(",") if part.strip()]
     if not parts and any(origin.startswith("https://") for origin in origins):
         parts = list(_LOCAL_PROXIES)
+    return _networks("STUDIO_PROXIES", ",".join(parts))
+
+
+def _networks(name: str, value: str) -> tuple[Network, ...]:
     try:
-        return tuple(ip_network(part) for part in parts)
+        return tuple(ip_network(part.strip()) for part in value.split(",") if part.strip())
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"STUDIO_PROXIES: {error}: write addresses or networks such as 10.0.0.5, 192.168.1.0/24."
+            f"{name}: {error}: write addresses or networks such as 10.0.0.5, 192.168.1.0/24."
         ) from error
+
+
+def _days(name: str, value: str) -> timedelta | None:
+    """How long something is kept; None for ever."""
+    if value in ("", "forever"):
+        return None
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:6]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of days, such as 365, or forever.")
+    return timedelta(days=int(value))
 
 
 def _secret(value: str) -> str | None:

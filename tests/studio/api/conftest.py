@@ -50,6 +50,6 @@ def api(make_api: MakeApi) -> Api:
 @pytest.fixture
 def research(person: User) -> PromptSet:
     """A set with one version."""
-    made = create_set("Research", tags=["team"], dialect="mixseek", at=NOW)
+    made = create_set("Research", tags=["team"], dialect="mixseek", by=person, at=NOW)
     save_defaults(made, by=person, at=NOW)
     return made

@@ -1,8 +1,10 @@
 """The conventions that hold for every request: tokens, scopes, roles, rate, idempotency, problems."""
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
@@ -29,7 +31,7 @@ NEW = {"name": "Kyoto", "start": "empty"}
 def operations() -> list[tuple[str, str, str]]:
     """Method, address and the name of the action of every operation."""
     return [
-        (method, "/".join("1" if part.startswith("{") else part for part in path.split("/"))[1:], each)
+        (method, re.sub("{uuid.*?}", str(UUID(int=1)), re.sub("{(?!uuid).*?}", "1", path))[1:], each)
         for router in studio_api._get_bound_routers()
         for path, view in router.path_operations.items()
         for operation in view.operations
