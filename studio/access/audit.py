@@ -64,6 +64,8 @@ class Event(models.TextChoices):
     MODEL_CHANGED = "model.changed", _("Model changed")
     MODEL_DELETED = "model.deleted", _("Model deleted")
     DATABASE_RESTORED = "database.restored", _("Database restored")
+    EVERYTHING_WRITTEN = "everything.written", _("Everything written as files")
+    EVERYTHING_READ = "everything.read", _("Everything read from files")
     DEMO_LOADED = "demo.loaded", _("Demo loaded")
     DEMO_REMOVED = "demo.removed", _("Demo removed")
     SIGNED_IN = "signin.done", _("Signed in")

@@ -77,6 +77,12 @@ PAGES = (
         _("Start MixSeek with a version of your choice, and have the run say so."),
         has_picture=False,
     ),
+    HelpPage(
+        "everything",
+        _("Take everything with you"),
+        _("The whole studio as plain files, and how to read them into another one."),
+        has_picture=False,
+    ),
 )  # fmt: skip
 
 

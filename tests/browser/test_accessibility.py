@@ -65,6 +65,7 @@ PAGES = {
     "/help/": 200,
     "/help/ship-it/": 200,
     "/help/pipeline/": 200,
+    "/everything/": 200,
     "/nothing/": 404,
 }
 
