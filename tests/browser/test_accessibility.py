@@ -8,6 +8,9 @@ from tests.browser.watch import Watch
 PAGES = {
     "/": 200,
     "/demo/": 200,
+    "/account/tokens/": 200,
+    "/tokens/": 200,
+    "/api/": 200,
     "/prompts/": 200,
     "/prompts/?q=nothing+matches": 200,
     "/prompts/?archived=1": 200,
