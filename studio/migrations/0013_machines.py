@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0011_people'),
+        ('studio', '0012_webhooks'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
