@@ -143,7 +143,7 @@ def test_a_remote_workspace_from_registration_to_an_export_and_back(studio: Stud
     assert told["outcome"] == "failed" and "changed" in told["failure"]
     (file,) = (f for f in api.get("workspaces", SLUG)["files"] if f["key"] == file["key"])
     assert file["state"] == "edited"
-    assert "By hand." in page.see(f"/exports/new/{SET}/?workspace={SLUG}&source=v1&chosen=1")
+    assert "By hand." in page.see(f"/prompts/{SET}/export/?workspace={SLUG}&source=v1&chosen=1")
 
 
 @pytest.mark.slow
