@@ -98,6 +98,8 @@ class Snapshots:
         self._reason: LeaderboardError | None = None
         self._stale = False
         self._failed: tuple[Identity, LeaderboardError] | None = None
+        self._seen: Identity | None = None
+        """The original as it was when last looked at."""
         self._not_before = 0.0
         self._job: CopyJob | None = None
         self._renewing: ReaderProcess | None = None
@@ -138,6 +140,9 @@ class Snapshots:
         error = self._reason if self._current is not None and self._stale else None
         if self._current is None and self._failed is not None:
             error = self._failed[1]
+        passing = isinstance(error, TornCopy | CacheFolderError)
+        if self._failed is not None and self._failed[0] != self._seen and not passing:
+            error = None  # it was about a state that is no more; the next one is tried after a pause
         return Copying("idle" if error is None else "failed", error=error, freshness=fresh)
 
     def freshness(self) -> Freshness:
@@ -191,9 +196,10 @@ class Snapshots:
         if self._process != os.getpid():
             self._start_afresh()
         try:
-            return identify(self.path)
+            self._seen = identify(self.path)
+            return self._seen
         except DatabaseMissing:
-            self._current = None
+            self._current = self._seen = None
             self._maker.drop()
             raise
 
