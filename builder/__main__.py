@@ -6,12 +6,26 @@ import sys
 from collections.abc import Sequence
 
 from builder import __version__
-from builder.commands import check, context, diff, formats, init, leaderboard, render, system
+from builder.commands import (
+    check,
+    context,
+    diff,
+    exec,
+    formats,
+    init,
+    leaderboard,
+    login,
+    pull,
+    push,
+    render,
+    status,
+    system,
+)
 from builder.commands.terminal import complain
 from builder.errors import BuilderError
 from builder.files.reading import WORKSPACE_VARIABLE
 
-COMMANDS = (init, check, render, formats, context, diff, leaderboard, system)
+COMMANDS = (init, check, render, formats, context, diff, leaderboard, system, login, pull, push, status, exec)
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m builder") -> int:
@@ -35,7 +49,8 @@ def main(argv: Sequence[str] | None = None, prog: str = "python -m builder") -> 
 
 def _parser(prog: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog=prog, description="Check, render and compare MixSeek's prompt templates."
+        prog=prog,
+        description="Check, render and compare MixSeek's prompt templates, and fetch them from a studio.",
     )
     parser.add_argument("--version", action="version", version=f"prompt-studio {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

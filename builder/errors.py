@@ -280,6 +280,27 @@ class PromptFileConflict(PromptFileError):
         return (*super().__reduce__(), {"found": self.found})
 
 
+# --- the client --------------------------------------------------------------------------
+
+
+class ClientError(BuilderError):
+    """What a command that talks to a studio cannot do."""
+
+
+class StudioUnreachable(ClientError):
+    """No answer: the studio is away, or the network is."""
+
+
+class StudioRefused(ClientError):
+    """The studio said no; ``problem`` is its whole answer."""
+
+    problem: dict[str, Any]
+
+    @property
+    def status(self) -> int:
+        return int(self.params["status"])
+
+
 # --- diff --------------------------------------------------------------------------------
 
 

@@ -1,6 +1,6 @@
 // Bundles static/src into static/dist: each file directly in src is an entry point, files in its folders are parts.
 import { gzipSync } from "node:zlib";
-import { existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -31,6 +31,8 @@ for (const name of readdirSync(fresh).filter((name) => /\.(js|css|svg)$/.test(na
   // The server hands these to browsers that take gzip; it does not compress while answering.
   writeFileSync(join(fresh, `${name}.gz`), gzipSync(readFileSync(join(fresh, name)), { level: 9 }));
 }
+// Pictures of the help pages, by `tests.browser.screenshots`.
+cpSync(join(src, "help", "pictures"), join(fresh, "help"), { recursive: true });
 // Swapped in when complete: a failed build leaves the last good one in place.
 if (existsSync(dist)) renameSync(dist, stale);
 renameSync(fresh, dist);

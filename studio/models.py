@@ -2,8 +2,11 @@
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
+from studio.access.tokens import ApiToken
+from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
@@ -18,6 +21,7 @@ from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
 
 __all__ = [
     "Account",
+    "ApiToken",
     "AuditEntry",
     "Draft",
     "DraftCopy",
@@ -26,6 +30,7 @@ __all__ = [
     "ExportScoring",
     "FollowedFile",
     "HistoryNote",
+    "Invitation",
     "Label",
     "LabelMove",
     "LanguageModel",
@@ -37,6 +42,7 @@ __all__ = [
     "ScoringRecord",
     "SignInAttempt",
     "SignInLink",
+    "StoredAnswer",
     "StudioSession",
     "SystemBuild",
     "Tag",

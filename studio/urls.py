@@ -27,7 +27,10 @@ urlpatterns = [
         "results.replay",
         "results.suggestions",
         "search",
+        "help",
+        "everything",
         "home",
+        "api",
         "access",
         "shell",
     ]

@@ -77,10 +77,14 @@ OPEN_TO_STUDIO = {
         "template.variables",
         "diff.words",
         "files.writing",
+        "files.new_prompt_file",  # writes a new file; reads none
         "files.folders",
         "files.reading",
         "orchestrators.finder",  # reads files through the jail that it is given
         "orchestrators.scoring_settings",
+        "orchestrators.installed",  # names of folders
+        "template.content_hash",
+        "client.manifest",  # JSON of a bounded size, checked by pydantic
     ]
 }
 

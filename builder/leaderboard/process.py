@@ -175,7 +175,7 @@ class ReaderProcess:
         if len(frame) > _LIMITS.input:
             raise Failed("large")
         try:
-            wall = seconds * _PATIENCE
+            wall = max(seconds, SECONDS) * _PATIENCE
             worker.send(frame, wall)
             answer = worker.receive(seconds, wall)
         except Stopped as stop:

@@ -27,7 +27,7 @@ class Bindings:
     namespaces: dict[str, list[nodes.Node]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, list[nodes.Name]] = field(default_factory=lambda: defaultdict(list))
     numbers: set[str] = field(default_factory=set)
-    """Names that never hold anything but a number."""
+    """Names that never hold anything but a number; attributes of namespaces as ``ns.attr``."""
 
     def __contains__(self, name: str) -> bool:
         return name in self.macros or name in self.namespaces or name in self.values
@@ -54,6 +54,8 @@ class Bindings:
                 return self.is_number(node.expr1) and (node.expr2 is None or self.is_number(node.expr2))
             case nodes.Getattr(node=nodes.Name(name="loop")):
                 return node.attr in LOOP_NUMBERS
+            case nodes.Getattr(node=nodes.Name(name=name)) if name in self.namespaces:
+                return f"{name}.{node.attr}" in self.numbers
             case nodes.Call(node=nodes.Getattr() as method):
                 return method.attr in _NUMBER_METHODS
             case nodes.Filter():
@@ -94,9 +96,17 @@ def collect(parts: Iterable[nodes.Node], declared: Mapping[str, str]) -> Binding
     given: dict[str, list[nodes.Node | None]] = defaultdict(list)
 
     def bind(target: nodes.Node, value: nodes.Node | None) -> None:
-        if isinstance(target, nodes.Name) and is_call_of(value, "namespace"):
+        if (
+            isinstance(target, nodes.Name)
+            and isinstance(value, nodes.Call)
+            and is_call_of(value, "namespace")
+        ):
             bindings.namespaces[target.name].append(target)
+            for keyword in value.kwargs:
+                given[f"{target.name}.{keyword.key}"].append(keyword.value)
             return
+        if isinstance(target, nodes.NSRef):
+            given[f"{target.name}.{target.attr}"].append(value)
         for name in names_in(target):
             bindings.values[name.name].append(name)
             given[name.name].append(value if target is name else None)
@@ -132,9 +142,11 @@ def _numbers(bindings: Bindings, given: dict[str, list[nodes.Node | None]]) -> s
     made_from: dict[str, set[str]] = defaultdict(set)
     for name, values in given.items():
         for value in values:
-            for used in [] if value is None else [value, *value.find_all(nodes.Name)]:
+            for used in [] if value is None else [value, *value.find_all((nodes.Name, nodes.Getattr))]:
                 if isinstance(used, nodes.Name):
                     made_from[used.name].add(name)
+                elif isinstance(used, nodes.Getattr) and isinstance(used.node, nodes.Name):
+                    made_from[f"{used.node.name}.{used.attr}"].add(name)
     waiting = set(bindings.numbers)
     while waiting:
         name = waiting.pop()

@@ -11,7 +11,7 @@ from jinja2 import nodes
 
 from builder.messages import message
 from builder.template.macros import Macros
-from builder.template.sizes import OF_A_VALUE, Sizes
+from builder.template.sizes import CHARACTERS_OF_A_VALUE, Sizes
 from builder.template.syntax import children, descendants
 
 MOST_REPETITIONS = 1_000_000
@@ -29,10 +29,11 @@ REPETITIONS = message(
     "gate-repetitions",
     "With the loops of this template something could be repeated {times} times; {most} are allowed.",
     "このテンプレートのループでは、繰り返しが{times}回に達する可能性があります。上限は{most}回です。",
-    fix_en="Write shorter ranges, or do not put one loop into another. A loop over a value counts as {value}"
-    " times; with `[:20]` behind the value as 20.",
-    fix_ja="`range` を短くするか、ループの中にループを置かないでください。値のループは{value}回と数えます。"
-    "値の後に `[:20]` を付けると20回になります。",
+    fix_en="Write shorter ranges, or do not put one loop into another. A loop over a value's lines counts"
+    " as {value} times, over its characters as {characters}; with `[:20]` behind the value as 20.",
+    fix_ja="`range` を短くするか、ループの中にループを置かないでください。値を行ごとに繰り返すループは"
+    "{value}回、文字ごとに繰り返すループは{characters}回と数えます。値の後に"
+    " `[:20]` を付けると20回になります。",
 )
 
 _CHARACTERS = 100
@@ -90,7 +91,7 @@ class Repetitions:
                 called = caller if callee.name == "caller" else self._macro(callee.name, 0)
                 return self._exceed(callee.lineno, called + given)
             case nodes.Mul():
-                long = self._sizes.repeated(node, OF_A_VALUE)
+                long = self._sizes.repeated(node, CHARACTERS_OF_A_VALUE)
                 return self._text(long) + self._all(children(node), around, caller)
             case nodes.Filter() if node.name in _WIDENING and node.args:
                 width = self._sizes.number(node.args[0])[1]
@@ -98,7 +99,7 @@ class Repetitions:
         return self._all(children(node), around, caller)
 
     def _text(self, characters: float) -> float:
-        return min(characters, OF_A_VALUE if math.isinf(characters) else characters) / _CHARACTERS
+        return min(characters, CHARACTERS_OF_A_VALUE if math.isinf(characters) else characters) / _CHARACTERS
 
     def _macro(self, name: str, caller: float) -> float:
         """A call of a macro, of the longest where there are several; none calls itself."""

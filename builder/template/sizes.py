@@ -13,8 +13,9 @@ from jinja2 import nodes
 from builder.template.allowed import FUNCTIONS, LOOP_NUMBERS
 from builder.template.bindings import Bindings, is_call_of
 
-OF_A_VALUE = 100
-"""What a loop over a value counts: its length is that of what MixSeek hands in, and nobody knows it here."""
+OF_A_VALUE = 1_000
+"""What a loop over a value's lines or words counts: nobody knows here how many MixSeek hands in."""
+CHARACTERS_OF_A_VALUE = 10_000
 MOST_ROUNDS = 100
 """What a whole-number variable is taken to reach: `range(round_number)` counts as so many."""
 
@@ -215,7 +216,7 @@ class Sizes:
             case nodes.Filter(name="slice") | nodes.Filter(name="center") if node.args:
                 return max(1, self.number(node.args[0])[1])
             case nodes.Getitem(arg=nodes.Slice() as part):
-                return min(self.size(node.node), self._slice_size(part))
+                return min(self.size(node.node), self.slice_size(part))
         if key := self._key(node):
             return self._once("size", key, lambda: (0, self._size_of(key)))[1]
         return math.inf
@@ -227,7 +228,7 @@ class Sizes:
             (math.inf if value is None else self.size(value) for value in self._given[key]), default=math.inf
         )
 
-    def _slice_size(self, part: nodes.Slice) -> float:
+    def slice_size(self, part: nodes.Slice) -> float:
         start = (0.0, 0.0) if part.start is None else self.number(part.start)
         stop = _ANY if part.stop is None else self.number(part.stop)
         return max(0, stop[1]) if start[0] >= 0 and stop[0] >= 0 else math.inf
@@ -264,7 +265,28 @@ class Sizes:
         if not math.isinf(size):
             return size
         # The lines of a text have no more words than the text: they count with the loop around.
-        return self._longest if self._is_part(loop.iter, around) else max(OF_A_VALUE, self._longest)
+        if self._is_part(loop.iter, around):
+            return self._longest
+        value = CHARACTERS_OF_A_VALUE if self._by_character(loop.iter, set()) else OF_A_VALUE
+        return max(value, self._longest)
+
+    def _by_character(self, node: nodes.Node | None, seen: set[str]) -> bool:
+        """Whether a loop over this goes through the characters of a value."""
+        match node:
+            case nodes.Name() if node.name not in seen:
+                seen.add(node.name)
+                return node.name in self._bindings.declared or any(
+                    self._by_character(value, seen) for value in self._given.get(node.name, [])
+                )
+            case nodes.Call(node=nodes.Getattr(node=inner, attr=attr)):
+                return attr not in ("split", "splitlines") and self._by_character(inner, seen)
+            case nodes.Filter(node=inner):
+                return self._by_character(inner, seen)
+            case nodes.Add():
+                return self._by_character(node.left, seen) or self._by_character(node.right, seen)
+            case nodes.Concat():
+                return any(self._by_character(part, seen) for part in node.nodes)
+        return False
 
     @cached_property
     def _longest(self) -> float:

@@ -12,6 +12,7 @@ import "./shell/unsaved.js";
 import "./shell/live.js";
 import "./compare/matrix.js";
 import "./search/palette.js";
+import "./shell/overlay.js";
 
 // DOMContentLoaded comes after every deferred script, the editor's too, and after htmx took its elements over: from
 // here on keys and clicks are answered. Whoever drives a browser can wait for it.

@@ -22,6 +22,14 @@ from django.utils.translation import gettext_lazy as _
 from studio.access.actors import Via, current_actor
 from studio.shell.immutable import ImmutableModel
 
+
+class ReadableJson(DjangoJSONEncoder):
+    """JSON whose Japanese can be searched for as it is typed."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options | {"ensure_ascii": False})
+
+
 LONGEST_TEXT = 300
 """Of a value before or after a change; an entry is no copy of what was changed."""
 _ONCE_WITHIN = timedelta(minutes=1)
@@ -56,6 +64,8 @@ class Event(models.TextChoices):
     MODEL_CHANGED = "model.changed", _("Model changed")
     MODEL_DELETED = "model.deleted", _("Model deleted")
     DATABASE_RESTORED = "database.restored", _("Database restored")
+    EVERYTHING_WRITTEN = "everything.written", _("Everything written as files")
+    EVERYTHING_READ = "everything.read", _("Everything read from files")
     DEMO_LOADED = "demo.loaded", _("Demo loaded")
     DEMO_REMOVED = "demo.removed", _("Demo removed")
     SIGNED_IN = "signin.done", _("Signed in")
@@ -63,7 +73,17 @@ class Event(models.TextChoices):
     SIGNED_OUT = "signin.ended", _("Signed out")
     LINK_MADE = "signin.link", _("Sign-in link made")
     SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+    TOKEN_MADE = "token.made", _("API token made")
+    TOKEN_ENDED = "token.ended", _("API token ended")
     PASSWORD_CHANGED = "password.changed", _("Password changed")
+    EMAIL_CHANGED = "email.changed", _("E-mail address changed")
+    PERSON_INVITED = "person.invited", _("Person invited")
+    INVITATION_WITHDRAWN = "person.invitation-withdrawn", _("Invitation withdrawn")
+    PERSON_JOINED = "person.joined", _("Person joined")
+    PERSON_CHANGED = "person.changed", _("Role or limits changed")
+    PERSON_OFF = "person.off", _("Account switched off")
+    PERSON_ON = "person.on", _("Account switched on")
+    PERSON_REMOVED = "person.removed", _("Person removed")
     ACTION_REFUSED = "action.refused", _("Not allowed")
     AUDIT_CLEANED = "audit.cleaned", _("Old audit entries deleted")
 
@@ -82,8 +102,8 @@ class AuditEntry(ImmutableModel):
     thing_name = models.CharField(max_length=LONGEST_TEXT, blank=True)
     prompt_set = models.BigIntegerField(null=True)
     workspace = models.BigIntegerField(null=True)
-    before = models.JSONField(null=True, encoder=DjangoJSONEncoder)
-    after = models.JSONField(null=True, encoder=DjangoJSONEncoder)
+    before = models.JSONField(null=True, encoder=ReadableJson)
+    after = models.JSONField(null=True, encoder=ReadableJson)
     via = models.CharField(max_length=10, choices=Via)
     source = models.CharField(max_length=200, blank=True)
     address = models.CharField(max_length=64, blank=True)
@@ -194,7 +214,7 @@ def _short(values: dict[str, Any]) -> dict[str, Any]:
 
 def _cut(value: Any) -> Any:
     """The value itself, or the beginning of one that is too long."""
-    text = value if isinstance(value, str) else json.dumps(value, cls=DjangoJSONEncoder, ensure_ascii=False)
+    text = value if isinstance(value, str) else json.dumps(value, cls=ReadableJson)
     return f"{text[:LONGEST_TEXT]}…" if len(text) > LONGEST_TEXT else value
 
 

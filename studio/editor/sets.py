@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from builder.errors import JailError
 from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
@@ -24,15 +25,28 @@ from studio.shell.refusal import RequestRefused
 
 
 def create_set(
-    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = FileKind.PROMPTS
+    name: str,
+    *,
+    tags: Sequence[str],
+    dialect: str,
+    by: User,
+    at: datetime,
+    holds: str = FileKind.PROMPTS,
 ) -> PromptSet:
     """A set without a version yet."""
+    require_room(by, Limit.SETS, PromptSet.objects.filter(made_by=by))
     while True:
         slug = free_slug(PromptSet.objects.all(), name, "set")
         try:
             with transaction.atomic():
                 made = PromptSet.objects.create(
-                    slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
+                    slug=slug,
+                    name=name,
+                    dialect=dialect,
+                    holds=holds,
+                    made_by=by,
+                    created_at=at,
+                    changed_at=at,
                 )
                 _set_tags(made, tags)
                 record(Event.SET_MADE, made, after={"slug": slug, "holds": holds, "dialect": dialect})
@@ -95,7 +109,7 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         require_sound(source, newest.templates, owner=by)
     with transaction.atomic():
         tags = [tag.name for tag in source.tags.all()]
-        copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
+        copy = create_set(name, tags=tags, dialect=source.dialect, by=by, at=at, holds=source.holds)
         for context in source.contexts.all():
             _copy_context(context, copy, at)
         PromptSet.objects.filter(pk=copy.pk).update(

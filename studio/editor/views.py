@@ -74,6 +74,8 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
         return editor_page(request, with_preview(page_with(form.sent), person), problem.status)
     except DraftConflict as conflict:
         return _undecided(request, page_with(form.sent), conflict.draft, conflict.copy)
+    if request.POST.get("then") == "export":
+        return redirect(reverse("prompt-export", args=[slug], query={"source": "draft"}))
     sent = replace(form.sent, revision=draft.revision)
     if form.message_error:
         page = replace(page_with(sent), message_error=form.message_error)

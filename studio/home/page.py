@@ -23,6 +23,7 @@ from studio.models import Export, PromptSet, RunResult, SampleContext, Workspace
 from studio.results.models import Found
 from studio.results.version_scores import VersionScore, scores_of, versions_that_ran
 from studio.shell.language import reader_language
+from studio.workspaces.exports.page import continue_address
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import PromptFileState
 
@@ -48,6 +49,8 @@ class OutOfStep:
         """Where the version that the label points at can be exported; of anything else the workspace's page
         says what to do."""
         label = self.state.label
+        if self.state.awaits_label and self.state.version is not None:
+            return continue_address(self.state.version, label)
         if self.state.kind == "behind" and label is not None:
             plan = reverse("prompt-export", args=[label.prompt_set.slug])
             return f"{plan}?label={label.name}&workspace={self.state.key}"
@@ -56,6 +59,8 @@ class OutOfStep:
     @property
     def action(self) -> str:
         state = self.state
+        if state.awaits_label and state.version is not None:
+            return _("Continue with v%(number)d") % {"number": state.version.number}
         if state.kind == "behind" and state.label is not None:
             return _("Export v%(number)d") % {"number": state.label.version.number}
         return _("Adopt or overwrite") if state.kind == "edited" else _("Open the workspace")

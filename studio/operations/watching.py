@@ -9,12 +9,14 @@ import os
 import threading
 from collections import Counter
 from contextlib import suppress
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.db import DatabaseError, IntegrityError, connection
 from django.db.models import Max
 from django.utils import timezone
 
+from builder.client.manifest import LOGS
 from builder.errors import (
     DatabaseDamaged,
     DatabaseQuarantined,
@@ -27,6 +29,7 @@ from builder.errors import (
     NotADatabase,
 )
 from builder.leaderboard import database_path
+from studio.access.audit import clean_audit
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
 from studio.models import PromptVersion, Workspace
@@ -36,6 +39,8 @@ from studio.workspaces.models import LABELLED
 SECONDS = 10.0
 MOST_TRIES = 30
 """Of one state of a workspace: what fails so often fails for good, until something changes."""
+
+_CLEANED_EVERY = timedelta(hours=1)
 
 _log = logging.getLogger(__name__)
 
@@ -59,6 +64,7 @@ class Watch:
         self._seen: dict[int, _State] = {}
         self._tries: Counter[tuple[int, _State]] = Counter()
         self._ended = threading.Event()
+        self._cleaned: datetime | None = None
 
     def start(self) -> None:
         """Look every few seconds, in a thread that ends with the process."""
@@ -71,6 +77,7 @@ class Watch:
     def look(self) -> int:
         """Examine the workspaces that have changed since the last look; tells how many."""
         keep_running(settings.STUDIO_DATA / "demo", timezone.now())
+        self._clean()
         newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
         workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
@@ -84,6 +91,13 @@ class Watch:
             list(out_of_step(workspaces, most=None))
             try_contexts()
         return looked
+
+    def _clean(self) -> None:
+        """Delete what is older than the settings say, once an hour."""
+        now = timezone.now()
+        if self._cleaned is None or now - self._cleaned > _CLEANED_EVERY:
+            self._cleaned = now
+            clean_audit(settings.ENVIRONMENT.keep_audit, now)
 
     def _is_enough(self, state: tuple[int, _State]) -> bool:
         """Whether to wait for a change: a jail that is starting or a copy under way needs another look."""
@@ -132,7 +146,8 @@ def _stamps(workspace: Workspace) -> _State:
     """What tells two states of the database apart, without opening it."""
     stamps: list[object] = []
     path = str(database_path(workspace.folder))
-    for name in (path, f"{path}.wal"):
+    # Manifests of pinned runs are written when the database is not any longer.
+    for name in (path, f"{path}.wal", str(workspace.folder / LOGS)):
         try:
             status = os.stat(name)
             stamps += [status.st_ino, status.st_size, status.st_mtime_ns]

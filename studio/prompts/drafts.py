@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.prompts.models import PromptSet
 from studio.prompts.texts import TextRow, Texts
 
@@ -102,6 +103,7 @@ class DraftManager(models.Manager["Draft"]):
             return mine.get()
         if mine.exists():
             return None
+        require_room(person, Limit.DRAFTS, self.filter(person=person))
         try:
             with transaction.atomic():
                 return self.create(

@@ -4,6 +4,7 @@ Used by the pages of versions and labels, by workspaces and by exports.
 """
 
 from datetime import datetime
+from typing import Literal
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
@@ -20,15 +21,31 @@ class LabelInUse(Exception):
     """Workspaces follow the label, so it cannot go."""
 
 
+class LabelMoved(Exception):
+    """Somebody moved the label since the page that the choice was made on."""
+
+    def __init__(self, name: str, number: int | None) -> None:
+        super().__init__(name, number)
+        self.name, self.number = name, number
+
+
 class LabelManager(models.Manager["Label"]):
     """Labels move through here, so that no move goes unrecorded."""
 
     def move(
-        self, name: str, to: PromptVersion, *, by: User, at: datetime, note: str = ""
+        self,
+        name: str,
+        to: PromptVersion,
+        *,
+        by: User,
+        at: datetime,
+        note: str = "",
+        seen: int | Literal["any"] | None = "any",
     ) -> "LabelMove | None":
         """Point the label of that name at a version of its set; the first move makes the label.
 
-        Returns the move, or None where the label points there already.
+        Returns the move, or None where the label points there already. ``seen`` is the number of the version
+        that a page showed it at, None for no such label: raises ``LabelMoved`` where that is no longer so.
         """
         with transaction.atomic():
             label, made = self.select_for_update().get_or_create(
@@ -36,6 +53,8 @@ class LabelManager(models.Manager["Label"]):
             )
             if not made and label.version_id == to.pk:
                 return None
+            if seen != "any" and seen != (None if made else label.version.number):
+                raise LabelMoved(name, None if made else label.version.number)
             move: LabelMove = LabelMove.objects.create(
                 prompt_set=to.prompt_set,
                 name=name,

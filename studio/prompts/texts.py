@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from typing import Literal, Protocol, get_args
 
+from builder.template.content_hash import content_hash
 from builder.template.variables import FIELDS, KINDS, PromptKind
 
 MOST_CHARACTERS = 65_536
@@ -54,12 +55,7 @@ class Templates:
 
     @property
     def content_hash(self) -> str:
-        """SHA-256 over the three texts; lengths keep their borders apart."""
-        digest = hashlib.sha256()
-        for text in astuple(self):
-            encoded = text.encode()
-            digest.update(b"%d:" % len(encoded) + encoded)
-        return digest.hexdigest()
+        return content_hash(astuple(self))
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,10 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _form_page(request, "prompts/new.html", {"form": form})
-    clean, now = form.cleaned_data, timezone.now()
+    clean, person, now = form.cleaned_data, person_of(request), timezone.now()
     made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
     )
-    person = person_of(request)
     if clean["start"] == "empty":
         start_empty(made, by=person, at=now)
         return redirect("prompt-edit", made.slug)

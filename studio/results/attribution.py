@@ -18,6 +18,7 @@ from builder.results.attribution import Attribution, Candidate, attribute, decid
 from builder.template.dialect import MIXSEEK
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.kept_settings import RunSettings, note_unfinished_teams
+from studio.results.manifests import Claims
 from studio.results.models import LARGEST_NUMBER, LONGEST_ID, Basis, Found
 from studio.results.origins import exports_into, is_id, storable
 from studio.results.release import find_release
@@ -56,12 +57,13 @@ def attribute_workspace(
     pending: list[Execution] = []
     try:
         store = store_of(workspace)
-        pending = _pending(workspace, store.executions(now=now))
+        claims = Claims.of(workspace)
+        pending = _pending(workspace, store.executions(now=now), claims)
         if pending:
             settings, files = RunSettings(workspace, now), prompt_states_of([workspace])
             exports = list(exports_into(workspace))
             attributor = _RunAttributor(
-                workspace, settings, TeamTemplates.read(), files[0], now, files, exports
+                workspace, settings, TeamTemplates.read(), files[0], now, files, exports, claims
             )
             for execution in pending:
                 rounds += attributor.attribute(execution, store.delivered_rounds(execution.execution_id))
@@ -80,7 +82,7 @@ def attribute_workspace(
 # --- which runs --------------------------------------------------------------------------
 
 
-def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Execution]:
+def _pending(workspace: Workspace, executions: Sequence[Execution], claims: Claims) -> list[Execution]:
     # Columns, not objects: with nothing to do, this is what a pass costs.
     results = RunResult.objects.filter(workspace=workspace)
     known = {
@@ -89,6 +91,7 @@ def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Exec
             "execution_id", "over", "rounds", "best_score"
         )
     }
+    claimed = claims.news(results)
     explicable = set(_explicable(results).values_list("execution_id", flat=True))
     return [
         execution
@@ -96,6 +99,7 @@ def _pending(workspace: Workspace, executions: Sequence[Execution]) -> list[Exec
         if is_id(execution.execution_id)
         if execution.execution_id not in known
         or execution.execution_id in explicable
+        or execution.execution_id in claimed
         or _has_gone_on(known[execution.execution_id], execution)
     ]
 
@@ -162,6 +166,7 @@ class _RunAttributor:
     """All prompt files of the workspace; ``file`` is the one that a run is held against."""
     exports: Sequence[Export]
     """Into the workspace, the last first."""
+    claims: Claims
 
     def attribute(self, execution: Execution, delivered: DeliveredRun) -> int:
         """Find out what made the prompts of a run, keep it, and tell how many rounds it had."""
@@ -187,7 +192,11 @@ class _RunAttributor:
         texts = {self.templates.candidates[number].text for number in decided}
         self.settings.recognise(result, execution, {stored.team_id for stored in delivered.rounds}, texts)
         keys = self.templates.versions_of(decided)
-        if keys:
+        claimed = self.claims.note(result)
+        if claimed in keys:
+            # The manifest names one version, and the bytes that were sent are that version's.
+            result.found, result.version_id, result.basis = Found.EXACT, claimed, Basis.MANIFEST
+        elif keys:
             self._with_their_file(keys)._settle(result, keys)
         else:
             self._explain(result, attributions, delivered.task)

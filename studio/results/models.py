@@ -22,6 +22,7 @@ class Found(models.TextChoices):
 class Basis(models.TextChoices):
     """What says which evaluator and judgment templates a run used: MixSeek does not store them."""
 
+    MANIFEST = "manifest", _("Manifest of the run")
     RECEIPT = "receipt", _("Export record")
     FILE = "file", _("File on disk")
     NONE = "", _("Only the team's prompt")
@@ -61,6 +62,8 @@ class RunResult(models.Model):
     candidates = models.ManyToManyField(PromptVersion, related_name="+")
     """Where several versions give the same prompts: which."""
     basis = models.CharField(max_length=20, choices=Basis, blank=True)
+    pinned = models.CharField(max_length=320, blank=True)
+    """What a manifest of the run says it ran, such as `research@7`; its prompts may say otherwise."""
     likeness = models.FloatField(null=True)
     formats = models.JSONField(null=True, default=None)
     """The names of the formats that its prompts may be in, the newest first; None where nobody has looked."""

@@ -109,8 +109,13 @@ class RunOrigin(_Origin):
 
     @property
     def basis(self) -> str:
-        """``receipt``, ``file`` or nothing: what the evaluator and judgment templates are inferred from."""
+        """``manifest``, ``receipt``, ``file`` or nothing: what tells the evaluator and judgment templates."""
         return self.result.basis if self.result is not None else ""
+
+    @property
+    def contradicted(self) -> bool:
+        """Whether a manifest names another version than the prompts show."""
+        return self.result is not None and bool(self.result.pinned) and self.basis != Basis.MANIFEST
 
     @property
     def likeness(self) -> int:

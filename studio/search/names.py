@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from django.contrib.auth.models import User
 from django.db.models import Q
 from django.db.models.functions import Substr
 from django.urls import reverse, reverse_lazy
@@ -15,7 +16,10 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from studio.access.roles import Action, may
 from studio.contexts.models import SampleContext
+from studio.help.glossary import TERMS
+from studio.help.pages import PAGES
 from studio.prompts.labels import Label
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.prompts.texts import fold
@@ -54,16 +58,24 @@ class Name:
     """Of an action of the current page: its place among those that the page sent."""
 
 
-def find_names(query: str, actions: Sequence[str] = ()) -> list[Name]:
+def find_names(query: str, person: User, actions: Sequence[str] = ()) -> list[Name]:
     """Names that have the words, the closest first; without words, where one may want to go."""
     words = fold(query).split()
     sets = _sets()
-    here, pages = list(_actions(actions)), _pages()
+    here, pages = list(_actions(actions)), _pages(person)
     if not words:
         return [*here, *pages, *(each.as_name() for each in sets[:5])][:MOST]
-    named = (here, pages, (each.as_name() for each in sets), _labels(sets), _contexts(), _workspaces())
+    named = (
+        here,
+        pages,
+        _help(),
+        (each.as_name() for each in sets),
+        _labels(sets),
+        _contexts(),
+        _workspaces(),
+    )
     found = [_closest(names, words) for names in (*named, _runs(words))]
-    found.insert(3, list(_versions(sets, words)))
+    found.insert(4, list(_versions(sets, words)))
     # Sorting keeps the order of equals: actions of the page, pages, sets, versions…
     scored = sorted((each for kind in found for each in kind), key=_by_points)
     return [name for _points, name in scored[:MOST]]
@@ -87,10 +99,34 @@ def _actions(actions: Sequence[str]) -> Iterator[Name]:
         yield Name(kind, "action", title, "", tuple(fold(name) for name in in_both(title)), action=place)
 
 
-def _pages() -> Iterator[Name]:
+def _pages(person: User) -> Iterator[Name]:
     kind, language = _("Page"), "ja" if translation.get_language() == "ja" else "en"
     for icon, url, titles in _titles():
+        if url in _needed() and not may(person, _needed()[url]):
+            continue
         yield Name(kind, icon, titles[language], url, tuple(fold(title) for title in titles.values()))
+
+
+def _help() -> Iterator[Name]:
+    kind, glossary = _("Help"), reverse("help")
+    entries = [(page.title, reverse("help-page", args=[page.slug]), str(page.about)) for page in PAGES]
+    entries += [(term.title, f"{glossary}#{term.slug}", _("Glossary")) for term in TERMS.values()]
+    for title, url, hint in entries:
+        names = tuple(fold(each) for each in in_both(str(title)))
+        yield Name(kind, "help", str(title), url, names, hint)
+
+
+@cache
+def _needed() -> dict[str, Action]:
+    """Pages that not everybody may open."""
+    named = (
+        ("prompt-new", Action.EDIT),
+        ("prompt-import", Action.EDIT),
+        ("context-new", Action.CONTEXT),
+        ("workspace-new", Action.WORKSPACE),
+        ("people", Action.PEOPLE),
+    )
+    return {reverse(name): action for name, action in named}
 
 
 @cache
@@ -106,11 +142,15 @@ def _titles() -> list[tuple[str, str, dict[str, str]]]:
                 ("workspaces", "workspace-new", _("Register a workspace")),
                 ("workspaces", "export-list", _("Exports")),
                 ("system", "model-list", _("Models")),
+                ("person", "people", _("People")),
+                ("person", "role-list", _("Who may do what")),
+                ("search", "audit-list", _("Audit")),
                 ("system", "shortcuts", _("Keyboard shortcuts")),
                 ("search", "search", _("Search")),
             ]
             listed = [(section.name, section.url, section.title) for section in sections()]
-            for icon, url, title in listed + [(icon, reverse(name), title) for icon, name, title in more]:
+            listed += [(icon, reverse(name), title) for icon, name, title in more]
+            for icon, url, title in listed:
                 pages.setdefault(url, (icon, {}))[1].setdefault(language, title)
     return [(icon, url, titles) for url, (icon, titles) in pages.items()]
 

@@ -5,6 +5,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ PACKAGE = Path(__file__).resolve().parents[1]
 # A wheel has no manage.py beside the package; there the data belongs to the user, not to site-packages.
 CHECKOUT = PACKAGE.parent if (PACKAGE.parent / "manage.py").is_file() else None
 
+API_RATE = 600
 SECRET_LENGTH = 50  # characters; fewer fail Django's own deployment check
 # The studio speaks plain http itself: an https origin means that a proxy stands before it, usually here.
 _LOCAL_PROXIES = ("127.0.0.0/8", "::1")
@@ -44,9 +46,17 @@ class Environment:
     """Folders below which workspaces lie; where there are none, folders are allowed while the studio runs."""
     largest_database: int
     """Bytes of a workspace's database that are copied; a larger one is not read."""
+    api_rate: int
+    """Requests that one token of the API may make in a minute."""
     skill_roots: tuple[Path, ...]
     """Folders outside of workspaces below which their settings may name folders of skills."""
     time_zone: str
+    keep_audit: timedelta | None
+    """How long entries of the audit are kept; None for ever."""
+    keep_deliveries: timedelta | None
+    """The same of webhooks' deliveries."""
+    webhook_networks: tuple[Network, ...]
+    """Networks of this machine or a private one that webhooks may be sent to."""
     mixseek_workspace: str
     """The folder that MixSeek itself is told to use; MixSeek's to judge, so an odd one is no error here."""
 
@@ -82,9 +92,13 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
         largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
+        api_rate=_rate("STUDIO_API_RATE", environ.get("STUDIO_API_RATE", "")),
         workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS"),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),
         time_zone=_time_zone(environ.get("STUDIO_TIME_ZONE", "")) or _machine_time_zone(environ),
+        keep_audit=_days("STUDIO_KEEP_AUDIT", environ.get("STUDIO_KEEP_AUDIT", "")),
+        keep_deliveries=_days("STUDIO_KEEP_DELIVERIES", environ.get("STUDIO_KEEP_DELIVERIES", "") or "30"),
+        webhook_networks=_networks("STUDIO_WEBHOOK_NETWORKS", environ.get("STUDIO_WEBHOOK_NETWORKS", "")),
         mixseek_workspace=environ.get("MIXSEEK_WORKSPACE", ""),
     )
 
@@ -113,6 +127,14 @@ def _megabytes(name: str, value: str) -> int:
     if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
         raise ImproperlyConfigured(f"{name} is {value!r}: write a number of megabytes, such as 4096.")
     return int(value) * 1024**2
+
+
+def _rate(name: str, value: str) -> int:
+    if not value:
+        return API_RATE
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:9]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of requests, such as {API_RATE}.")
+    return int(value)
 
 
 def _folder(name: str, value: str) -> Path:
@@ -153,12 +175,25 @@ def _proxies(value: str, origins: tuple[str, ...]) -> tuple[Network, ...]:
     parts = [part.strip() for part in value.split(",") if part.strip()]
     if not parts and any(origin.startswith("https://") for origin in origins):
         parts = list(_LOCAL_PROXIES)
+    return _networks("STUDIO_PROXIES", ",".join(parts))
+
+
+def _networks(name: str, value: str) -> tuple[Network, ...]:
     try:
-        return tuple(ip_network(part) for part in parts)
+        return tuple(ip_network(part.strip()) for part in value.split(",") if part.strip())
     except ValueError as error:
         raise ImproperlyConfigured(
-            f"STUDIO_PROXIES: {error}: write addresses or networks such as 10.0.0.5, 192.168.1.0/24."
+            f"{name}: {error}: write addresses or networks such as 10.0.0.5, 192.168.1.0/24."
         ) from error
+
+
+def _days(name: str, value: str) -> timedelta | None:
+    """How long something is kept; None for ever."""
+    if value in ("", "forever"):
+        return None
+    if not (value.isascii() and value.isdigit() and 0 < int(value[:6]) == int(value)):
+        raise ImproperlyConfigured(f"{name} is {value!r}: write a number of days, such as 365, or forever.")
+    return timedelta(days=int(value))
 
 
 def _secret(value: str) -> str | None:

@@ -46,6 +46,7 @@ def sections(path: str = "") -> list[Section]:
         ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
         ("runs", _("Runs"), reverse("run-list"), "g r"),
         ("exports", _("Exports"), reverse("export-list"), "g x"),
+        ("help", _("Help"), reverse("help"), "g ?"),
     )
     return [
         Section(name, title, url, keys, path == url if name == "home" else path.startswith(url))

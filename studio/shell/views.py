@@ -51,9 +51,10 @@ def _keep(request: Request, cookie: str, value: str) -> HttpResponse:
 
 
 @require_safe
-def shortcuts(request: HttpRequest) -> HttpResponse:
-    """Every key of the studio."""
-    return render(request, "shell/shortcuts.html", {"groups": all_shortcuts()})
+def shortcuts(request: Request) -> HttpResponse:
+    """Every key of the studio, as a page or for the overlay."""
+    template = "shell/_overlay.html" if request.htmx else "shell/shortcuts.html"
+    return render(request, template, {"groups": all_shortcuts()})
 
 
 @require_safe

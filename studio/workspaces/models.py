@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -71,6 +72,7 @@ class Workspace(models.Model):
     # Taken off the lists; its exports stay, and registering the folder again brings it back.
     archived = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ("name", "pk")

@@ -61,6 +61,7 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 dialect=form.cleaned_data["dialect"],
                 label=form.cleaned_data["label"],
+                by=person_of(request),
                 at=timezone.now(),
             )
         except AlreadyRegistered as known:

@@ -3,20 +3,17 @@
 What the prompts of its runs show counts more; attribution looks at those and keeps what was found.
 """
 
-import os
 import re
-from pathlib import Path
 
 from builder.errors import BuilderError
+from builder.orchestrators.installed import version_in
 from builder.template.dialect import MIXSEEK, MIXSEEK_A15, MIXSEEK_A18, Dialect
 from studio.prompts.models import PromptSet
 from studio.workspaces.models import FoundBy, Workspace
 from studio.workspaces.roots import FolderRefused, require_allowed, root_of
 
-_PACKAGE = re.compile(r"mixseek_core-([0-9][0-9A-Za-z.]{0,40})\.dist-info")
 _ALPHA = re.compile(r"0\.1\.0a([0-9]{1,4})")
 _ENVIRONMENTS = (".venv", "venv")
-_MOST_ENTRIES = 5_000
 
 
 def format_of_version(version: str) -> Dialect:
@@ -41,30 +38,12 @@ def installed_version(workspace: Workspace) -> str:
     root = root_of(folder)
     while folder.is_relative_to(root):
         for name in _ENVIRONMENTS:
-            if version := _in_environment(folder / name):
+            if version := version_in(folder / name):
                 return version
         if folder == folder.parent:
             break
         folder = folder.parent
     return ""
-
-
-def _in_environment(environment: Path) -> str:
-    library = environment / "lib"
-    for python in _names(library):
-        if python.startswith("python"):
-            for name in _names(library / python / "site-packages"):
-                if package := _PACKAGE.fullmatch(name):
-                    return package[1]
-    return ""
-
-
-def _names(folder: Path) -> list[str]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(entry.name for entry, _ in zip(entries, range(_MOST_ENTRIES), strict=False))
-    except OSError:
-        return []
 
 
 def other_releases(prompt_set: PromptSet) -> list[Workspace]:

@@ -233,6 +233,12 @@ class PromptFileState:
         return bool(held and expected and not self.is_elsewhere and held.number > expected.number)
 
     @property
+    def awaits_label(self) -> bool:
+        """The file holds a version that was made after the label moved last: a hand edit that was adopted, or
+        what was exported before its label. To bring back what the label says would undo it."""
+        return self.is_ahead and self.version.created_at > self.label.moved_at  # type: ignore[union-attr]
+
+    @property
     def title(self) -> str:
         """The state in one or two words."""
         return title_of(self)

@@ -15,10 +15,11 @@ from builder.template.defaults import DEFAULT_TEAM_USER_PROMPT
 from builder.template.dialect import MIXSEEK
 from builder.template.render import render
 from builder.template.variables import sample_values
+from tests.builder.jail.attacks import GREEDY
 from tests.hanging import HANGS
 
 VALUES = sample_values("team")
-GROWS = "{% set ns = namespace(t='ab') %}{% for i in range(60) %}{% set ns.t = ns.t ~ ns.t %}{% endfor %}"
+GROWS = GREEDY["large texts"][0]
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,11 @@
 """Pictures of the studio with its demo: `.venv/bin/python -m tests.browser.screenshots`.
 
-Without a folder it makes the README's pictures anew; with one, each page there in light, dark and Japanese.
+Without a folder it makes the pictures of the README and of the help pages anew; with one, each page there
+in light, dark and Japanese.
 """
 
 import argparse
+import base64
 import re
 import signal
 import sys
@@ -18,6 +20,7 @@ from tests.chromium import ARGUMENTS, HOW_TO_GET_IT, find_chromium
 from tests.studio_process import ROOT, Studio
 
 README_PICTURES = ROOT / ".screenshots"
+HELP_PICTURES = ROOT / "static" / "src" / "help" / "pictures"
 Scheme = Literal["light", "dark"]
 
 
@@ -39,6 +42,7 @@ def main() -> None:
                 picture_every_page(browser, studio, folder)
             else:
                 picture_for_readme(browser, studio)
+                picture_for_help(browser, studio)
         finally:
             browser.close()
             studio.end(signal.SIGINT)
@@ -71,6 +75,46 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     )
 
 
+def picture_for_help(browser: Browser, studio: Studio) -> None:
+    """One picture of each journey in each language: what its page tells about."""
+    HELP_PICTURES.mkdir(exist_ok=True)
+    for language, demo, workspace in (
+        ("en", "briefing-writers", "briefing"),
+        ("ja", "research-team", "research"),
+    ):
+        page = sign_in(browser, studio, language, "light")
+        page.set_viewport_size({"width": 1100, "height": 690})
+
+        def shoot_help(slug: str, page: Page = page, language: str = language) -> None:
+            take_webp(page, HELP_PICTURES / f"{slug}.{language}.webp")
+
+        page.goto(f"/prompts/{demo}/edit/?context=round-5-first&round=2")
+        page.locator("#preview .prompt").wait_for()
+        shoot_help("first-minute")
+        page.locator(".cm-content").first.press("Control+Home")
+        page.keyboard.insert_text("{{ submision_history }}\n")
+        page.locator("#preview .finding").first.wait_for()
+        page.locator("output[data-is=saved]").wait_for()
+        shoot_help("typo")
+        page.goto(f"/prompts/{demo}/discard/")
+        page.locator("main form button").click()
+        page.goto(f"/prompts/{demo}/compare/3...5?rendered=on")
+        shoot_help("what-changed")
+        page.goto(f"/prompts/{demo}/export/")
+        page.locator(".export-edited").first.evaluate("each => each.scrollIntoView({block: 'center'})")
+        shoot_help("ship-it")
+        page.goto("/runs/?state=running")
+        page.locator("a.row-link").first.click()
+        page.locator("#run-progress h2").wait_for()
+        shoot_help("watch-a-run")
+        page.goto(f"/prompts/{demo}/scores/")
+        shoot_help("did-it-help")
+        page.goto(f"/workspaces/{workspace}/runs/?state=completed")
+        page.locator("a.row-link").first.click()
+        page.locator("#run-why").evaluate("each => each.scrollIntoView()")
+        shoot_help("why-it-won")
+
+
 def picture_every_page(browser: Browser, studio: Studio, folder: Path) -> None:
     """Each page that the accessibility tests look at, and the design page."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -101,6 +145,14 @@ def shoot(page: Page, path: str, target: Path, whole: bool = False) -> None:
 def take(page: Page, target: Path, whole: bool = False) -> None:
     """Take one picture of what is shown."""
     page.screenshot(path=target, full_page=whole)
+    print(target)
+
+
+def take_webp(page: Page, target: Path) -> None:
+    """Take one picture in a format that is a quarter as large; Playwright itself knows only PNG and JPEG."""
+    browser = page.context.new_cdp_session(page)
+    answer = browser.send("Page.captureScreenshot", {"format": "webp", "quality": 75})
+    target.write_bytes(base64.b64decode(answer["data"]))
     print(target)
 
 

@@ -33,6 +33,8 @@ PAGES = {
     "/prompts/research-team/compare/5...9": 404,
     "/prompts/research-team/export/?version=3&workspace=research&workspace=research-lab": 200,
     "/exports/": 200,
+    "/audit/": 200,
+    "/audit/?workspace=research&q=nothing": 200,
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,
     "/contexts/braces-html-emoji/": 200,
@@ -60,6 +62,10 @@ PAGES = {
     "/models/": 200,
     "/models/new/": 200,
     "/shortcuts/": 200,
+    "/help/": 200,
+    "/help/ship-it/": 200,
+    "/help/pipeline/": 200,
+    "/everything/": 200,
     "/nothing/": 404,
 }
 

@@ -17,15 +17,9 @@ def test_the_first_tab_skips_to_the_content(page: Page) -> None:
 
 def test_two_keys_go_to_each_section(page: Page, server: str) -> None:
     page.goto("/prompts/")
-    for keys, path in {"gc": "/contexts/", "gw": "/workspaces/", "gr": "/runs/", "gp": "/prompts/"}.items():
+    for keys, path in {"gc": "/contexts/", "gw": "/workspaces/", "gr": "/runs/", "g?": "/help/"}.items():
         press(page, *keys)
         expect(page).to_have_url(server + path)
-
-
-def test_a_question_mark_shows_the_shortcuts(page: Page, server: str) -> None:
-    page.goto("/prompts/")
-    press(page, "?")
-    expect(page).to_have_url(f"{server}/shortcuts/")
 
 
 def test_a_slash_searches_and_keys_typed_there_are_text(page: Page, server: str) -> None:

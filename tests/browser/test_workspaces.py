@@ -73,12 +73,14 @@ def test_ship_it_a_moved_label_reaches_both_workspaces_and_a_hand_edit_is_adopte
     lab.get_by_role("button", name="Adopt it as a version").click()
     expect(page.get_by_text(f"v{number + 1} of «調査チーム» now.")).to_be_visible()
     assert (newest().number, newest().origin) == (number + 1, Origin.ADOPTED)
-    expect(lab.locator(".panel-head")).to_contain_text("Will change")
-    page.get_by_role("button", name=f"Export v{number} to 2 workspaces").click()
-    expect(page.locator(".export-receipt")).to_have_count(2)
-    expect(page.locator(".export-receipt .panel-head .badge.ok")).to_have_text(["Written", "Written"])
+    # The page goes on with what was adopted, and nothing would write over it.
+    expect(lab.locator(".panel-head")).to_contain_text("Already so")
+    page.get_by_role("button", name=f"Move production and export v{number + 1}").click()
+    expect(page.locator(".export-receipt")).to_have_count(1)
+    expect(page.locator(".export-receipt .panel-head .badge.ok")).to_have_text(["Written"])
     assert in_step("research", "research-lab")
-    assert "冒頭に五行の要約" not in prompt_file("research-lab").read_text()
+    assert "冒頭に五行の要約" in prompt_file("research-lab").read_text()
+    assert "冒頭に五行の要約" in prompt_file("research").read_text()
 
 
 def test_a_file_is_imported_edited_exported_drifts_and_is_adopted(page: Page) -> None:

@@ -78,6 +78,14 @@ export function saving(form, drafts, line, onAnswer) {
     if (elements.message.hasAttribute("aria-invalid")) elements.message.focus();
   }
 
+  // The page that saves and exports reads the draft from the server: whatever is not in it is looked at first.
+  async function leaveForExport() {
+    if (busy || !(await drafts.flush())) return;
+    const { is } = form.querySelector("[data-state]").dataset;
+    if (is === "conflict") location.assign(document.querySelector("[data-conflict-link]").href);
+    else if (is !== "refused") location.assign(form.dataset.exportUrl);
+  }
+
   function lookAtMessage() {
     elements.message.focus();
     elements.message.select();
@@ -105,7 +113,8 @@ export function saving(form, drafts, line, onAnswer) {
   });
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    save();
+    if (event.submitter?.name === "then") leaveForExport();
+    else save();
   });
   return save;
 }

@@ -8,7 +8,8 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from studio.prompts.forms import VersionNumberField
+from studio.prompts.forms import LineField, VersionNumberField
+from studio.prompts.texts import MESSAGE_LENGTH
 
 _MOST_TARGETS = 200
 _MOST_OPENED = 200
@@ -79,13 +80,20 @@ class OpenedRowsForm(forms.Form):
     rows = FileRowsField(required=False)
 
 
+DRAFT = "draft"
+"""The source that is no version yet; no label can have that name."""
+
+
 class PlanForm(OpenedRowsForm):
-    """The address of a plan: which version, by number or label, to which workspaces."""
+    """The address of a plan: a version, by number or label, or the draft; the label that moves to it; and the
+    workspaces that it goes to."""
 
     version = VersionNumberField(required=False, label=gettext_lazy("Version"))
     label = LabelNameField()
     source = LabelNameField()
-    """One of both, as the page's own list has it: `v5` or `production`."""
+    """One of both, as the page's own list has it: `v5` or `production`; or the draft."""
+    move = LabelNameField()
+    """The label that moves to the version; None where nobody said, and the page suggests one."""
     workspace = WorkspacesField(required=False, label=gettext_lazy("Workspaces"))
     chosen = forms.BooleanField(required=False)
     """The person ticked the workspaces; where nobody did, the page suggests some."""
@@ -93,18 +101,28 @@ class PlanForm(OpenedRowsForm):
     def clean(self) -> dict[str, Any]:
         """The list's choice, taken apart."""
         clean: dict[str, Any] = self.cleaned_data
-        if source := clean.get("source"):
+        clean["draft"] = clean.get("source") == DRAFT
+        if "move" not in self.data:
+            clean["move"] = None
+        if (source := clean.get("source")) and not clean["draft"]:
             number = re.fullmatch(r"v([1-9][0-9]{0,8})", source, re.ASCII)
             clean["version"], clean["label"] = (int(number[1]), "") if number else (None, source)
         return clean
 
 
-class ConfirmForm(forms.Form):
-    """The confirmation of a plan: what the person saw."""
+class ConfirmForm(PlanForm):
+    """The confirmation of a plan: what was chosen, and what the person saw of it."""
 
     batch = forms.UUIDField()
-    version = VersionNumberField(label=gettext_lazy("Version"))
-    label = LabelNameField()
+    number = VersionNumberField(label=gettext_lazy("Version"))
+    """Of the version that the source stood for; for a draft, of the one that it would become."""
+    revision = forms.IntegerField(min_value=0, max_value=10**9, required=False, label=gettext_lazy("Draft"))
+    message = LineField(max_length=MESSAGE_LENGTH, required=False, label=gettext_lazy("Message"))
+    shown_move = LabelNameField()
+    """The label that the page showed as moving, and the version that it pointed at."""
+    moved_from = VersionNumberField(required=False, label=gettext_lazy("Version"))
+    planned = WorkspacesField(required=False, label=gettext_lazy("Workspaces"))
+    """Those whose change was shown."""
     target = SeenField(required=False)
     overwrite = SeenField(required=False)
     """Those whose edit goes knowingly, after it is kept."""

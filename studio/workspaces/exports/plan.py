@@ -25,7 +25,7 @@ from builder.messages import message
 from builder.template.variables import FIELDS
 from studio.compare.versions import TextDiff, text_diff
 from studio.contexts.at_round import dialect_of
-from studio.models import PromptSet, PromptVersion, Workspace
+from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.preview.branches import branch_findings
 from studio.preview.saving import Refused, shortcomings
 from studio.prompts.findings import Finding, errors_of
@@ -189,23 +189,37 @@ def plan(
     owner: User,
     today: date,
     opened: Mapping[str, Sequence[range]] | None = None,
+    moving: str = "",
 ) -> list[Target]:
-    """Put the version's text into each of the files, in memory.
+    """Put the version's text into each of the files, in memory. ``moving`` is a label that moves along.
 
     Raises ``Refused`` for a version that may not be exported, since contexts may be newer than it is; and
     the jail's errors where nothing can be read or merged right now.
     """
     trial(version, states, owner=owner)
     rows = opened or {}
+    targets = [_target(version, state, str(owner.pk), today, rows.get(state.key, ())) for state in states]
     return _each_file_once(
-        [_target(version, state, str(owner.pk), today, rows.get(state.key, ())) for state in states]
+        [
+            each if each.refusal else replace(each, leaves_label=_leaves(version, each.state.label, moving))
+            for each in targets
+        ]
     )
+
+
+def _leaves(version: PromptVersion, label: Label | None, moving: str) -> bool:
+    if label is None or (label.name == moving and label.prompt_set_id == version.prompt_set_id):
+        return False
+    return bool(label.version.content_hash != version.content_hash)
 
 
 def trial(version: PromptVersion, states: Sequence[PromptFileState], *, owner: User) -> list[Finding]:
     """What is to know about the version in the formats of these workspaces: how it does in contexts that all
     sets share, and lines that nothing leads to. Raises ``Refused`` and the jail's errors."""
-    dialects = {state.workspace.spoken for state in states} or {dialect_of(version.prompt_set)}
+    dialects = {state.workspace.spoken for state in states}
+    if not dialects or version.pk is None:
+        # What is not saved yet has to pass what a save asks for, too.
+        dialects.add(dialect_of(version.prompt_set))
     texts, found = version.templates, dict[Finding, None]()
     for dialect in sorted(dialects, key=lambda dialect: dialect.name):
         findings = shortcomings(version.prompt_set, texts, owner=owner, dialect=dialect)
@@ -227,7 +241,7 @@ def _target(
 ) -> Target:
     if refusal := _refusal(state):
         return Target(state, refusal=refusal)
-    written, texts, label = state.file.written, version.templates, state.label
+    written, texts = state.file.written, version.templates
     unmergeable = None
     try:
         after = written(state.data, texts, today, state.relative, owner)
@@ -236,8 +250,7 @@ def _target(
     except PromptFileInvalid as error:
         unmergeable = error
         after = written(None, texts, today, state.relative, owner)
-    leaves_label = label is not None and label.version.content_hash != version.content_hash
-    return Target(state, after, None, unmergeable, opened, leaves_label)
+    return Target(state, after, None, unmergeable, opened)
 
 
 def _refusal(state: PromptFileState) -> BuilderError | FolderRefused | None:

@@ -1,10 +1,11 @@
 """Exports with their receipts, as the pages of exports and workspaces list them, and `manage.py export`."""
 
 from datetime import datetime
+from typing import NamedTuple
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from studio.models import Export, Workspace
+from studio.models import Export, LabelMove, PromptVersion, Workspace
 from studio.workspaces.exports.models import Outcome
 from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.exports.undoing import CannotUndo, require_as_left
@@ -43,6 +44,23 @@ def with_receipts(exports: "QuerySet[Export]", now: datetime) -> list[Export]:
         if hasattr(export, "receipt") and export.receipt.outcome == Outcome.WRITTEN and not export.superseded:
             _look_for_undo(export)
     return shown
+
+
+class Steps(NamedTuple):
+    """What one confirmation did before it wrote files."""
+
+    saved: PromptVersion | None
+    moved: LabelMove | None
+
+
+def steps_of(export: Export) -> Steps:
+    """The version that was saved and the label that was moved along: the same moment, by the same person."""
+    version = export.version
+    if version is None or export.undoes is not None:
+        return Steps(None, None)
+    moves = LabelMove.objects.filter(to_version=version, moved_at=export.at, moved_by=export.by)
+    saved = version.created_at == export.at and version.author_id == export.by_id
+    return Steps(version if saved else None, moves.select_related("from_version").first())
 
 
 def _look_for_undo(export: Export) -> None:

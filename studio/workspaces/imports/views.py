@@ -11,10 +11,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from builder.errors import JailError
-from studio.access.roles import Action, needs
+from studio.access.roles import Action, may, needs
 from studio.compare.versions import View
 from studio.editor.sets import reason
-from studio.models import PromptSet, PromptVersion, Upload, Workspace
+from studio.models import Label, PromptSet, PromptVersion, Upload, Workspace
 from studio.preview.saving import Refused
 from studio.prompts.file_kinds import FileKind
 from studio.prompts.models import NothingChanged, VersionConflict
@@ -22,13 +22,14 @@ from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
 from studio.shell.turns import heavy
+from studio.workspaces.changing import follow
+from studio.workspaces.exports.page import continue_address
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
 from studio.workspaces.imports.importing import (
     AlreadyKept,
     FileChanged,
     NotWhole,
-    Proposal,
     adopt,
     import_as_version,
     import_into_editor,
@@ -95,7 +96,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(workspace)
     except JailError as error:
         raise _not_now(error) from error
-    return _import(request, file, default=label.prompt_set if label else None)
+    return _import(request, file, default=label.prompt_set if label else None, held=held)
 
 
 @require_POST
@@ -141,12 +142,12 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     except AlreadyKept as kept:
         said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
         messages.info(request, said % _names(workspace, kept.version))
-        return redirect(_back_or(request, kept.version.get_absolute_url()))
+        return redirect(_after_adopting(request, kept.version, label))
     except JailError as error:
         raise _not_now(error) from error
     said = _("Adopted: what %(workspace)s holds is v%(number)d of «%(set)s» now.")
     messages.success(request, said % _names(workspace, version))
-    return redirect(_back_or(request, version.get_absolute_url()))
+    return redirect(_after_adopting(request, version, label))
 
 
 def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
@@ -156,7 +157,9 @@ def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
 # --- one file ----------------------------------------------------------------------------
 
 
-def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | None) -> HttpResponse:
+def _import(
+    request: HttpRequest, file: IncomingFile, *, default: PromptSet | None, held: WorkspaceFile | None = None
+) -> HttpResponse:
     view = valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
     prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
     if prompt_set is not None and prompt_set.holds != file.holds:
@@ -165,12 +168,14 @@ def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | No
         prompt_set = None
     try:
         proposal = propose(file, prompt_set, view["fill"] or "latest", owner=person_of(request))
-        page = ImportPage(proposal, View.of(view))
+        may_link = may(request.user, Action.WORKSPACE)
+        page = ImportPage(proposal, View.of(view), held if may_link else None)
         if view["rows"] and proposal.latest and proposal.templates:
             return _rows(request, page, view)
         if request.method == "POST":
             return _confirmed(request, page)
-        return _page(request, page, ImportForm(initial={"message": file.message, "name": file.title[:120]}))
+        first = {"message": file.message, "name": file.title[:120], "follow": page.usual_label}
+        return _page(request, page, ImportForm(initial=first, labels=page.labels))
     except JailError as error:
         raise _not_now(error) from error
 
@@ -184,7 +189,7 @@ def _rows(request: HttpRequest, page: ImportPage, view: dict[str, Any]) -> HttpR
 
 def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
     proposal = page.proposal
-    form = ImportForm(request.POST, is_new=proposal.prompt_set is None)
+    form = ImportForm(request.POST, is_new=proposal.prompt_set is None, labels=page.labels)
     if not form.is_valid():
         if set(form.errors) - {"name", "message"}:
             valid_or_refuse(form)
@@ -195,7 +200,9 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
     if clean["base"] != proposal.base:
         return _page(request, page, form, status=409, moved="set")
     try:
-        return _made(request, proposal, clean)
+        if clean["into"] == "link":
+            return _linked(request, page, proposal.latest, clean["follow"])
+        return _made(request, page, clean)
     except VersionConflict:
         # Between reading the set above and writing to it.
         raise RequestRefused(
@@ -210,14 +217,32 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
         return redirect(page.prompt_set or "prompt-list")
 
 
-def _made(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
+def _linked(request: HttpRequest, page: ImportPage, version: PromptVersion | None, name: str) -> HttpResponse:
+    """The workspace that the file lies in follows a label of the set that has its text."""
+    workspace, held = page.file.workspace, page.held
+    if version is None:
+        raise RequestRefused(404, _("This set has no version yet."))
+    if not name or workspace is None or held is None:
+        return redirect(version.prompt_set)
+    label = version.prompt_set.labels.filter(name=name).first()
+    if label is None:
+        Label.objects.move(name, version, by=person_of(request), at=timezone.now())
+        label = version.prompt_set.labels.get(name=name)
+    follow(workspace, held, label)
+    said = _("%(workspace)s follows %(label)s of «%(set)s» now.")
+    messages.success(request, said % {**_names(workspace, version), "label": name})
+    return redirect(version.prompt_set)
+
+
+def _made(request: HttpRequest, page: ImportPage, clean: dict[str, Any]) -> HttpResponse:
     """A version or, where that was asked for, a draft."""
+    proposal = page.proposal
     base, name, now = clean["base"], clean["name"], timezone.now()
     message = clean["message"] or proposal.file.message
     if clean["into"] != "draft":
         version = import_as_version(proposal, base=base, name=name, message=message, at=now)
         messages.success(request, _("Imported as v%(number)d.") % {"number": version.number})
-        return redirect(version.prompt_set)
+        return _linked(request, page, version, clean["follow"])
     prompt_set, copy = import_into_editor(proposal, base=base, name=name, message=message, at=now)
     if copy is not None:
         messages.info(
@@ -279,10 +304,12 @@ def _not_now(error: JailError) -> RequestRefused:
     return RequestRefused(status_of(error), reason(error))
 
 
-def _back_or(request: HttpRequest, otherwise: str) -> str:
-    """Where the person came from; a page of ours where nobody said."""
+def _after_adopting(request: HttpRequest, version: PromptVersion, label: Label | None) -> str:
+    """From an export page on to the export of the adopted version; else back to where the person was."""
+    if request.POST.get("then") == "export":
+        return continue_address(version, label)
     back = way_back(request)
-    return back if back != "/" else otherwise
+    return back if back != "/" else version.get_absolute_url()
 
 
 def _with_query(path: str, **values: object) -> str:

@@ -37,6 +37,9 @@ REPEATS = (
     loops("range(1000)", "range(999)") * 2,
     loops("range(round_number)", "range(round_number)", "range(round_number + 9)"),
     loops("user_prompt", "submission_history", "ranking_table", body="{% for c in [1, 2] %}{% endfor %}"),
+    loops("user_prompt", "user_prompt"),
+    loops(*["user_prompt.splitlines()"] * 3),
+    "{% set words = user_prompt.split() %}" + loops("words", "words", "words"),
     "{% set r = range(99999) %}" + loops("r", "r"),
     "{% set t = range(99999)|join %}" + loops("t", "t"),
     "{% macro m(r) %}" + loops("r", "r") + "{% endmacro %}{{ m(range(9999)) }}",
@@ -93,10 +96,10 @@ def test_a_loop_that_only_one_task_reaches_is_refused_with_what_to_write() -> No
         " 1,000,000 are allowed.",
     )
     assert problem.advice() == (
-        "Write shorter ranges, or do not put one loop into another. A loop over a value counts as 100 times;"
-        " with `[:20]` behind the value as 20."
+        "Write shorter ranges, or do not put one loop into another. A loop over a value's lines"
+        " counts as 1,000 times, over its characters as 10,000; with `[:20]` behind the value as 20."
     )
-    assert "100回" in problem.advice("ja")
+    assert "1,000回" in problem.advice("ja")
 
 
 @pytest.mark.parametrize(("language", "advice"), [("en", "range([…, 100]|min)"), ("ja", "上限を書いて")])

@@ -210,7 +210,7 @@ def test_texts_too_long_to_compare_say_so(prompt_set: PromptSet, person: User, s
 def test_a_comparison_reads_and_stores_nothing(
     prompt_set: PromptSet, signed_in: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(11) as queries:
+    with django_assert_max_num_queries(12) as queries:
         get(signed_in, "1...3", rendered="on")
     assert not [each for each in queries.captured_queries if not each["sql"].startswith("SELECT")]
 

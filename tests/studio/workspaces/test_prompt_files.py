@@ -6,7 +6,6 @@ from datetime import timedelta
 from io import StringIO
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,6 +21,7 @@ from studio.results.attribution import attribute_workspace
 from studio.workspaces.state import prompt_states_of
 from tests.builder.orchestrators.configured_workspace import configured_workspace
 from tests.studio.clock import NOW
+from tests.studio.workspaces.exports.export_form import sent_by
 from tests.studio.workspaces.sent_settings import sent_settings
 
 FAST = "configs/prompts/fast.toml"
@@ -87,8 +87,7 @@ def test_an_export_writes_the_file_whose_label_is_followed_and_keeps_the_setting
     _, fast = prompt_states_of([workspace])
     assert f'value="{fast.key}"' in page and FAST in page
     target = f"{fast.key}:{fast.sha256}"
-    sent = {"batch": str(uuid4()), "version": "2", "label": "fast", "overwrite": target}
-    assert signed_in.post(address, sent).status_code == 302
+    assert signed_in.post(address, sent_by(page) | {"overwrite": target}).status_code == 302
     export = Export.objects.get()
     assert (export.file, export.receipt.outcome) == (FAST, "written")
     assert (workspace.folder / "configs/prompt_builder.toml").read_bytes() == before
@@ -105,9 +104,11 @@ def test_one_confirmation_can_write_both_files(
     signed_in: Client, workspace: Workspace, prompt_set: PromptSet
 ) -> None:
     states = prompt_states_of([workspace])
-    sent: dict[str, Any] = {"batch": str(uuid4()), "version": "1", "label": "production"}
+    keys = [state.key for state in states]
+    address = reverse("prompt-export", args=["news"])
+    query = {"label": "production", "workspace": keys}
+    sent = sent_by(signed_in.get(address, query).text)
     sent["overwrite"] = [f"{state.key}:{state.sha256}" for state in states]
-    address = reverse("prompt-export", args=["news"]) + "?label=production"
     signed_in.post(address, sent)
     signed_in.post(address, sent)
     assert sorted(Export.objects.values_list("receipt__outcome", flat=True)) == ["written", "written"]

@@ -26,7 +26,7 @@ def install(folder: Path, version: str) -> None:
 
 
 def a_workspace(folder: Path) -> Workspace:
-    return register(folder, name="W", dialect="", label=None, at=NOW)
+    return register(folder, name="W", dialect="", label=None, by=None, at=NOW)
 
 
 def examined(workspace: Workspace) -> Workspace:

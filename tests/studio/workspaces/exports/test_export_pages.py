@@ -24,6 +24,7 @@ from tests.studio.workspaces.exports.confirming import (
     templates,
     version,
 )
+from tests.studio.workspaces.exports.export_form import sent_by
 
 PLAN = "/prompts/research/export/"
 
@@ -52,15 +53,6 @@ def content(workspace: Workspace) -> bytes:
     return prompt_file(workspace.folder).read_bytes()
 
 
-def hidden(page: str) -> dict[str, list[str]]:
-    """What the confirmation would send, apart from boxes that nobody ticked."""
-    form = page.partition('id="export-form"')[2].partition("</form>")[0]
-    found: dict[str, list[str]] = {}
-    for name, value in re.findall(r'name="(\w+)" value="([^"]*)"', form):
-        found.setdefault(name, []).append(value)
-    return found
-
-
 def page_of(client: Client, address: str = PLAN, status: int = 200) -> str:
     answer = client.get(address)
     assert answer.status_code == status, answer.content.decode()
@@ -77,9 +69,9 @@ def test_the_plan_shows_the_followers_of_the_usual_label(
     assert '<option value="production" selected>production → v2</option>' in page
     assert 'value="mine" checked' in page and 'value="other" checked' not in page
     assert "<del>one</del>" in page and "<ins>two</ins>" in page
-    sent = hidden(page)
+    sent = sent_by(page)
     assert sent["target"] == [f"mine:{hash_of(content(mine))}"]
-    assert (sent["version"], sent["label"]) == (["2"], ["production"])
+    assert (sent["number"], sent["source"], sent["move"]) == (["2"], ["production"], [""])
     assert content(mine) == file_of(templates("one")), "a look writes nothing"
 
 
@@ -87,7 +79,7 @@ def test_the_plan_of_chosen_workspaces(signed_in: Client, mine: Workspace, other
     page = page_of(signed_in, f"{PLAN}?version=1&workspace=mine&workspace=other")
     assert "Already so" in page and "The file has this text already" in page
     assert "New file" in page and "No file yet" in page
-    assert hidden(page)["target"] == ["other:"]
+    assert sent_by(page)["target"] == ["other:"]
     assert "Tick a workspace above" in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
     assert 'value="v3" selected' in tight(page_of(signed_in, f"{PLAN}?source=v3&chosen=on"))
 
@@ -122,16 +114,16 @@ def test_an_invalid_version_shows_its_problems_and_no_button(
 ) -> None:
     research.save_version(templates("{{ tema }}"), base=3, message="bad", author=person, at=NOW)
     page = page_of(signed_in, f"{PLAN}?version=4&workspace=mine", 422)
-    assert "v4 cannot be exported." in page and "tema" in page and "export-form" not in page
-    sent = {"batch": str(uuid4()), "version": "4", "target": f"mine:{hash_of(content(mine))}"}
-    answer = signed_in.post(f"{PLAN}?version=4&workspace=mine", sent)
+    assert "v4 cannot be exported." in page and "tema" in page and "export-confirm" not in page
+    sent = {"batch": str(uuid4()), "number": "4", "source": "v4", "workspace": "mine", "planned": "mine"}
+    answer = signed_in.post(PLAN, sent | {"target": f"mine:{hash_of(content(mine))}"})
     assert answer.status_code == 422 and not Export.objects.exists()
 
 
 def test_without_a_jail_nothing_is_planned_and_nothing_lost(
     signed_in: Client, mine: Workspace, use_jail: UseJail
 ) -> None:
-    sent = hidden(page_of(signed_in))
+    sent = sent_by(page_of(signed_in))
     closed = JailPool()
     closed.close()
     use_jail(closed)
@@ -160,7 +152,7 @@ def test_what_mixseek_reads_instead_is_said(signed_in: Client, mine: Workspace) 
 def test_confirmed_the_file_is_written_and_the_receipt_says_so(
     signed_in: Client, mine: Workspace, person: User
 ) -> None:
-    sent = hidden(page_of(signed_in))
+    sent = sent_by(page_of(signed_in))
     answer = signed_in.post(PLAN, sent)
     made = Export.objects.get()
     assert answer["Location"] == f"/exports/{made.batch}/" == made.get_absolute_url()
@@ -176,7 +168,7 @@ def test_confirmed_the_file_is_written_and_the_receipt_says_so(
 def test_a_confirmation_without_a_place_can_be_sent_again(
     signed_in: Client, mine: Workspace, person: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent = hidden(page_of(signed_in))
+    sent = sent_by(page_of(signed_in))
     few = turns.Places(of_person=1, seconds=0.05)
     monkeypatch.setattr(turns, "PLACES", few)
     with few.taken(str(person.pk)):
@@ -190,7 +182,7 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     signed_in: Client, mine: Workspace, other: Workspace
 ) -> None:
     address = f"{PLAN}?label=production&workspace=mine&workspace=other"
-    sent = hidden(page_of(signed_in, address))
+    sent = sent_by(page_of(signed_in, address))
     prompt_file(mine.folder).write_bytes(file_of(templates("three")))
     receipts = page_of(signed_in, signed_in.post(address, sent)["Location"])
     assert (
@@ -205,14 +197,14 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
 def test_a_hand_edit_is_shown_with_both_ways_out(
     signed_in: Client, mine: Workspace, research: PromptSet
 ) -> None:
-    signed_in.post(PLAN, hidden(page_of(signed_in)))
+    signed_in.post(PLAN, sent_by(page_of(signed_in)))
     edit = file_of(templates("two, by hand"))
     prompt_file(mine.folder).write_bytes(edit)
     page = page_of(signed_in)
     assert "Somebody edited this file" in page and "What was edited since the last export" in page
     assert "<ins>, by hand</ins>" in page
     assert reverse("workspace-adopt", args=["mine"]) in page
-    sent = hidden(page)
+    sent = sent_by(page)
     assert "target" not in sent, "only by a tick"
     assert signed_in.post(PLAN, sent).status_code == 422 and content(mine) == edit
 
@@ -224,19 +216,34 @@ def test_a_hand_edit_is_shown_with_both_ways_out(
     )
 
 
-def test_an_adopted_edit_leaves_the_plan_ready(
-    signed_in: Client, mine: Workspace, research: PromptSet
+def test_after_adopting_an_edit_the_adopted_version_goes_on_and_nothing_overwrites_it(
+    signed_in: Client, mine: Workspace, other: Workspace, research: PromptSet
 ) -> None:
+    Workspace.objects.filter(pk=other.pk).update(label=mine.label)
     prompt_file(mine.folder).write_bytes(file_of(templates("by hand")))
-    sent = {"sha256": hash_of(content(mine)), "set": "", "next": PLAN}
-    assert signed_in.post(reverse("workspace-adopt", args=["mine"]), sent)["Location"] == PLAN
-    assert "Will change" in page_of(signed_in) and version(research, 4).templates == templates("by hand")
+    sent = {"sha256": hash_of(content(mine)), "set": "", "then": "export"}
+    answer = signed_in.post(reverse("workspace-adopt", args=["mine"]), sent)
+    assert answer["Location"] == f"{PLAN}?version=4&move=production"
+    assert version(research, 4).templates == templates("by hand")
+    page = page_of(signed_in, answer["Location"])
+    assert "Move production and export v4" in page
+    assert sent_by(page)["target"] == ["other:"], "its own file is so already"
+    # Neither the workspace, nor the version that the label points at, nor the home page offer that one.
+    assert f'class="button primary" href="{PLAN}?version=4&amp;move=production"' in page_of(
+        signed_in, "/workspaces/mine/"
+    )
+    assert "workspace=mine" not in page_of(signed_in, "/workspaces/mine/")
+    assert "workspace=mine" not in page_of(signed_in, "/prompts/research/versions/2/")
+    assert "Continue with v4" in page_of(signed_in, "/")
+    assert sent_by(page_of(signed_in))["workspace"] == ["other"]
+    done = page_of(signed_in, signed_in.post(PLAN, sent_by(page))["Location"])
+    assert "Files written: 1 of 1" in done and Label.objects.get().version.number == 4
 
 
 def test_a_label_that_moved_since_the_page_is_a_conflict(
     signed_in: Client, mine: Workspace, research: PromptSet, person: User
 ) -> None:
-    sent = hidden(page_of(signed_in))
+    sent = sent_by(page_of(signed_in))
     Label.objects.move("production", version(research, 3), by=person, at=NOW)
     answer = signed_in.post(PLAN, sent)
     assert answer.status_code == 409 and "points at v3 now" in answer.content.decode()
@@ -248,21 +255,23 @@ def test_a_label_that_moved_since_the_page_is_a_conflict(
     [
         ({"batch": ["x"]}, 400),
         ({"target": ["mine:zz"]}, 400),
-        ({"target": ["nowhere:"]}, 404),
-        ({"version": ["99"], "label": [""]}, 404),
+        ({"workspace": ["nowhere"], "planned": ["nowhere"]}, 404),
+        ({"source": ["v99"]}, 404),
+        ({"move": ["draft"], "shown_move": ["draft"]}, 404),
         ({"target": []}, 422),
+        ({"workspace": []}, 422),
     ],
 )
 def test_odd_confirmations_write_nothing(
     signed_in: Client, mine: Workspace, change: dict[str, list[str]], status: int
 ) -> None:
-    sent = hidden(page_of(signed_in)) | change
+    sent = sent_by(page_of(signed_in)) | change
     assert signed_in.post(PLAN, sent).status_code == status
     assert not Export.objects.exists()
 
 
 def test_an_archived_workspace_is_not_written_to(signed_in: Client, mine: Workspace) -> None:
-    sent = hidden(page_of(signed_in))
+    sent = sent_by(page_of(signed_in))
     Workspace.objects.update(archived=True)
     assert signed_in.post(PLAN, sent).status_code == 404
     assert content(mine) == file_of(templates("one"))
@@ -273,7 +282,7 @@ def test_an_archived_workspace_is_not_written_to(signed_in: Client, mine: Worksp
 
 @pytest.fixture
 def exported(signed_in: Client, mine: Workspace) -> Export:
-    signed_in.post(PLAN, hidden(page_of(signed_in)))
+    signed_in.post(PLAN, sent_by(page_of(signed_in)))
     return Export.objects.get()
 
 
@@ -328,7 +337,7 @@ def test_the_list_has_every_export_and_pages_through(
     signed_in: Client, exported: Export, other: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("studio.workspaces.exports.views.EXPORTS_PER_PAGE", 1)
-    signed_in.post(f"{PLAN}?workspace=other", hidden(page_of(signed_in, f"{PLAN}?workspace=other")))
+    signed_in.post(f"{PLAN}?workspace=other", sent_by(page_of(signed_in, f"{PLAN}?workspace=other")))
     page = page_of(signed_in, "/exports/")
     assert "Other" in page and ">Mine<" not in page
     older = re.findall(r'href="(\?before=\d+)"', page)[0]
@@ -367,7 +376,7 @@ def test_moving_a_label_offers_the_workspaces_that_follow_it(
     page = page_of(signed_in, moved["Location"])
     assert "1 workspace follows production and does not have this version yet." in page
     assert f"{PLAN}?label=production&amp;workspace=mine" in page
-    signed_in.post(PLAN, hidden(page_of(signed_in, f"{PLAN}?label=production&workspace=mine")))
+    signed_in.post(PLAN, sent_by(page_of(signed_in, f"{PLAN}?label=production&workspace=mine")))
     assert "does not have this version yet" not in page_of(signed_in, moved["Location"])
 
 

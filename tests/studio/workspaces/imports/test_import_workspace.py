@@ -9,9 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from studio.models import PromptSet, PromptVersion, Workspace
+from studio.access.accounts import Account, Role
+from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.prompts.models import Origin
 from studio.prompts.texts import Templates
+from studio.workspaces.state import state_of
+from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_set
 from tests.studio.workspaces.imports.incoming_files import EDITED, make_workspace, toml
 
@@ -183,3 +186,46 @@ def test_the_pages_of_workspaces_lead_here(signed_in: Client, workspace: Workspa
     assert f'href="{IMPORT}?set=set"' in page
     Workspace.objects.update(archived=True)
     assert IMPORT not in signed_in.get("/prompts/import/").content.decode()
+
+
+# --- linking the workspace on the same page ----------------------------------------------
+
+
+def test_a_new_set_and_the_label_that_the_workspace_follows_are_one_confirmation(
+    signed_in: Client, workspace: Workspace, person: User
+) -> None:
+    Workspace.objects.update(label=None)
+    page = signed_in.get(f"{IMPORT}?set=").content.decode()
+    assert '<option value="production" selected>production (v1)</option>' in page
+    sent = {"sha256": digest(workspace), "base": 0, "into": "version", "name": "Mine", "follow": "production"}
+    answer = signed_in.post(f"{IMPORT}?set=", sent, follow=True)
+    assert "Mine follows production of «Mine» now." in answer.text
+    workspace.refresh_from_db()
+    assert workspace.label and (workspace.label.name, workspace.label.version.number) == ("production", 1)
+    assert state_of(workspace).kind == "in_sync"
+
+
+def test_a_text_that_a_version_has_already_can_still_be_linked(
+    signed_in: Client, workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    Label.objects.move("staging", version := prompt_set.versions.get(), by=person, at=NOW)
+    Workspace.objects.update(label=None)
+    file_in(workspace).write_text(toml(TEXTS))
+    page = f"{IMPORT}?set=set"
+    assert "There is nothing to import." in said(signed_in, page)
+    sent = {"sha256": digest(workspace), "base": 1, "into": "link", "follow": "staging"}
+    assert signed_in.post(page, sent)["Location"] == "/prompts/set/"
+    workspace.refresh_from_db()
+    assert workspace.label == prompt_set.labels.get(name="staging") and workspace.label.version == version
+
+
+def test_who_may_not_change_workspaces_is_not_asked(
+    signed_in: Client, workspace: Workspace, person: User
+) -> None:
+    Workspace.objects.update(label=None)
+    Account.objects.filter(user=person).update(role=Role.EDITOR)
+    assert 'name="follow"' not in said(signed_in, f"{IMPORT}?set=")
+    sent = {"sha256": digest(workspace), "base": 0, "into": "version", "name": "Mine", "follow": "production"}
+    assert signed_in.post(f"{IMPORT}?set=", sent).status_code == 400
+    workspace.refresh_from_db()
+    assert workspace.label is None

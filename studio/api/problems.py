@@ -1,0 +1,242 @@
+"""Problem details (RFC 9457): every refusal of the API, with a code that programs can rely on."""
+
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
+
+from django import forms
+from django.core.exceptions import PermissionDenied, RequestDataTooBig
+from django.db import OperationalError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from ninja.errors import HttpError, ValidationError
+from pydantic import BaseModel, Field
+
+from builder.errors import BuilderError, CoolingDown, JailError
+from studio.access.roles import NotAllowed
+from studio.access.tokens import TooManyRequests
+from studio.contexts.pasted_json import Unreadable
+from studio.preview.saving import NothingChanged, Refused, VersionConflict
+from studio.prompts.findings import Finding
+from studio.shell.jail import status_of
+from studio.shell.language import reader_language
+from studio.shell.refusal import RequestRefused, usual_advice, usual_title
+from studio.shell.turns import COME_BACK_SECONDS, Busy
+
+log = logging.getLogger("django.request")
+
+CODES = {
+    "bad-request": gettext_lazy("The request cannot be read."),
+    "json-unreadable": gettext_lazy("The body is not JSON that the studio accepts."),
+    "input-invalid": gettext_lazy("A value is missing or wrong; “errors” says which."),
+    "token-missing": gettext_lazy("Send a token: “Authorization: Bearer pst_…”."),
+    "token-invalid": gettext_lazy("The token is unknown, expired or ended."),
+    "scope-missing": gettext_lazy("The token was made without the scope that this needs."),
+    "not-allowed": gettext_lazy("The role of the token's person does not include this."),
+    "not-found": gettext_lazy("There is no such thing, or no such address."),
+    "method-not-allowed": gettext_lazy("The address does not know this method."),
+    "conflict": gettext_lazy("Something else changed meanwhile, or stands in the way."),
+    "version-conflict": gettext_lazy("A version was saved since “base”; “current” is its number."),
+    "nothing-changed": gettext_lazy("The text is that of the version it starts from; none was made."),
+    "text-refused": gettext_lazy("The text has errors; “problems” lists them."),
+    "precondition-failed": gettext_lazy("It is no longer what “If-Match” names; read it again."),
+    "precondition-required": gettext_lazy("Send “If-Match” with the ETag that you read."),
+    "idempotency-key-invalid": gettext_lazy("An “Idempotency-Key” is 1 to 200 visible ASCII characters."),
+    "idempotency-key-reused": gettext_lazy("The key was used for another request."),
+    "idempotency-in-progress": gettext_lazy("The request with this key is still under way."),
+    "too-large": gettext_lazy("The request, or its answer, is larger than the studio takes."),
+    "rate-limited": gettext_lazy("The token has had its requests of this minute."),
+    "busy": gettext_lazy("The studio is at work on other large requests; come back."),
+    "unavailable": gettext_lazy("Not available right now; try again."),
+    "server-error": gettext_lazy("A mistake of the studio's; its log has the details."),
+}
+"""Every code of the API's own. A text that meets a limit of the jail has that limit's code."""
+
+_BY_STATUS = {
+    400: "bad-request",
+    401: "token-invalid",
+    403: "not-allowed",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "conflict",
+    413: "too-large",
+    422: "input-invalid",
+    429: "rate-limited",
+    503: "unavailable",
+}
+REFERENCE = "/api/"
+"""The page that explains the codes."""
+
+
+class ProblemShown(BaseModel):
+    """Something wrong in a text, or worth knowing about it, as data."""
+
+    severity: Literal["error", "warning", "hint"]
+    code: str
+    message: str
+    advice: str = ""
+    text: str | None = Field(None, description="The text of the version that it is about.")
+    file: str = ""
+    line: int | None = None
+    column: int | None = None
+    replaces: str | None = None
+    replacement: str | None = None
+    where: str = Field("", description="The sample context and round that it shows in.")
+
+
+class FieldError(BaseModel):
+    """What is wrong with one value of the input."""
+
+    field: str
+    message: str
+
+
+class Problem(BaseModel):
+    """A refusal, as RFC 9457 has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str = ""
+    code: str
+    advice: str = ""
+    problems: list[ProblemShown] = []
+    errors: list[FieldError] = []
+    current: int | None = Field(
+        None, description="The number of the newest version, where that is the point."
+    )
+
+
+class Refusal(Exception):
+    """Ends a request of the API with a problem."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        detail: str = "",
+        *,
+        advice: str = "",
+        headers: Mapping[str, str] | None = None,
+        **more: Any,
+    ) -> None:
+        super().__init__(code)
+        self.status, self.code, self.detail = status, code, detail
+        self.advice, self.headers, self.more = advice, headers or {}, more
+
+
+def shown(findings: Iterable[Finding]) -> list[ProblemShown]:
+    """Findings as data, in the reader's language."""
+    return [
+        ProblemShown(
+            severity=finding.severity,
+            code=finding.code,
+            message=finding.text,
+            advice=finding.advice,
+            text=finding.kind,
+            file=finding.file,
+            line=finding.line,
+            column=finding.column,
+            replaces=finding.replaces,
+            replacement=finding.replacement,
+            where=finding.where,
+        )
+        for finding in findings
+    ]
+
+
+def refuse_invalid(form: forms.BaseForm) -> None:
+    """422 with what a form of the pages says about each value."""
+    if form.is_valid():
+        return
+    errors = [
+        FieldError(field="" if name == "__all__" else name, message=str(message))
+        for name, messages in form.errors.items()
+        for message in messages
+    ]
+    raise Refusal(422, "input-invalid", errors=errors)
+
+
+def problem_answer(refusal: Refusal) -> HttpResponse:
+    """The answer to a refused request."""
+    code = refusal.code
+    body = Problem(
+        type=f"{REFERENCE}#{code if code in CODES else 'limits'}",
+        title=str(CODES.get(code) or usual_title(refusal.status)),
+        status=refusal.status,
+        detail=refusal.detail,
+        code=code,
+        advice=refusal.advice,
+        **refusal.more,
+    )
+    answer = HttpResponse(
+        body.model_dump_json(), status=refusal.status, content_type="application/problem+json"
+    )
+    for name, value in refusal.headers.items():
+        answer[name] = value
+    return answer
+
+
+def answer_to(request: HttpRequest, error: Exception) -> HttpResponse:
+    """The answer to whatever ended a request."""
+    refusal = _refusal(error)
+    if refusal.status == 500:
+        log.error("API: %s %s", request.method, request.path, exc_info=error)
+    return problem_answer(refusal)
+
+
+def _refusal(error: Exception) -> Refusal:
+    wait = {"Retry-After": str(COME_BACK_SECONDS)}
+    match error:
+        case Refusal():
+            return error
+        case ValidationError():
+            return Refusal(422, "input-invalid", errors=_field_errors(error.errors))
+        case Refused():
+            return Refusal(422, "text-refused", problems=shown(error.findings))
+        case VersionConflict():
+            return Refusal(409, "version-conflict")
+        case NothingChanged():
+            return Refusal(409, "nothing-changed")
+        case Busy():
+            return Refusal(503, "busy", error.what, advice=error.advice, headers=wait)
+        case NotAllowed():
+            return Refusal(403, "not-allowed", error.what, advice=error.advice)
+        case RequestRefused():
+            headers = wait if error.status in (429, 503) else {}
+            code = _BY_STATUS.get(error.status, "bad-request")
+            return Refusal(error.status, code, error.what, advice=error.advice, headers=headers)
+        case JailError():
+            seconds = error.seconds if isinstance(error, CoolingDown) else COME_BACK_SECONDS
+            said = Finding.of(error)
+            headers = {"Retry-After": str(seconds)}
+            return Refusal(status_of(error), error.code, said.text, advice=said.advice, headers=headers)
+        case BuilderError():
+            language = reader_language()
+            return Refusal(422, error.code, error.text(language), advice=error.advice(language))
+        case Unreadable():
+            return Refusal(400, "json-unreadable", str(error))
+        case RequestDataTooBig():
+            return Refusal(413, "too-large", _("The request is larger than the studio accepts."))
+        case TooManyRequests():
+            left = error.allowance
+            return Refusal(429, "rate-limited", headers={"Retry-After": str(left.seconds)})
+        case Http404():
+            return Refusal(404, "not-found", advice=usual_advice(404))
+        case PermissionDenied():
+            return Refusal(403, "not-allowed", str(error))
+        case HttpError():
+            return Refusal(error.status_code, _BY_STATUS.get(error.status_code, "bad-request"), str(error))
+        case OperationalError():
+            log.warning("API: the database did not answer", exc_info=error)
+            return Refusal(503, "unavailable", headers=wait)
+    return Refusal(500, "server-error")
+
+
+def _field_errors(errors: Sequence[Mapping[str, Any]]) -> list[FieldError]:
+    """What pydantic says, by the path of the value."""
+    return [
+        FieldError(field=".".join(str(part) for part in error["loc"][1:]), message=str(error["msg"]))
+        for error in errors[:20]
+    ]

@@ -1,0 +1,1 @@
+"""Help: the glossary with its "?" on pages, and a page per journey."""

@@ -1,0 +1,68 @@
+"""Help without leaving the page: terms, the overlay of shortcuts, the way into the editor."""
+
+from playwright.sync_api import Page, expect
+
+from tests.browser.audit import findings
+from tests.browser.readiness import press
+
+
+def test_from_a_term_to_the_glossary_and_back(page: Page, server: str) -> None:
+    page.goto("/prompts/")
+    question = page.get_by_role("button", name="What is this: Prompt set")
+    question.focus()
+    press(page, "Enter")
+    entry = page.locator("#term-prompt-set")
+    expect(entry).to_be_visible()
+    expect(entry).to_contain_text("Three templates that belong together")
+    assert findings(page) == []
+    press(page, "Escape")
+    expect(entry).to_be_hidden()
+    expect(question).to_be_focused()
+    question.click()
+    entry.get_by_role("link", name="In the glossary").click()
+    expect(page).to_have_url(f"{server}/help/#prompt-set")
+    expect(page.locator("#prompt-set")).to_be_in_viewport()
+    page.locator("#prompt-set").get_by_role("link", name="How it is used").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("The first minute")
+    expect(page.locator("figure img")).to_have_js_property("complete", True)
+    assert page.locator("figure img").evaluate("picture => picture.naturalWidth") > 500
+    page.go_back()
+    page.go_back()
+    expect(page).to_have_url(f"{server}/prompts/")
+
+
+def test_a_term_is_explained_without_scripts(plain: Page) -> None:
+    plain.goto("/workspaces/")
+    plain.get_by_role("button", name="日本語").click()
+    plain.get_by_role("button", name="用語の説明：ワークスペース").click()
+    expect(plain.locator("#term-workspace")).to_be_visible()
+
+
+def test_a_question_mark_shows_the_shortcuts_above_the_page(page: Page, server: str) -> None:
+    page.goto("/prompts/")
+    press(page, "?")
+    overlay = page.get_by_role("dialog", name="Keyboard shortcuts")
+    expect(overlay.get_by_role("heading", level=1)).to_be_visible()
+    assert findings(page) == []
+    press(page, "n")
+    expect(page).to_have_url(f"{server}/prompts/")
+    press(page, "?")
+    expect(overlay).to_be_hidden()
+    press(page, "?")
+    expect(overlay).to_be_visible()
+    press(page, "Escape")
+    expect(overlay).to_be_hidden()
+    press(page, "?")
+    overlay.get_by_role("link", name="As a page").click()
+    expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
+
+
+def test_three_tabs_lead_from_the_top_into_the_editor(page: Page) -> None:
+    page.goto("/prompts/research-team/edit/")
+    text = page.locator(".cm-content").first
+    expect(text).to_be_focused()  # so at first no Tab is needed at all
+    page.get_by_role("link", name="Skip to the content").focus()  # where the first Tab leads
+    press(page, "Tab")
+    expect(page.get_by_role("link", name="Skip to the editor")).to_be_in_viewport()
+    press(page, "Enter", "Tab")
+    expect(text).to_be_focused()

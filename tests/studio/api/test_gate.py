@@ -1,0 +1,257 @@
+"""The conventions that hold for every request: tokens, scopes, roles, rate, idempotency, problems."""
+
+import re
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.utils import timezone
+
+from studio.access.accounts import Role
+from studio.access.roles import LOWEST_ROLE
+from studio.access.tokens import ApiToken, RequestCounter, Scope, TooManyRequests, end_tokens
+from studio.api.all_views import api as studio_api
+from studio.api.document import FILE, written
+from studio.api.gate import SCOPES
+from studio.api.models import StoredAnswer
+from studio.api.set_views import SetMade
+from studio.models import PromptSet
+from tests.studio.api.client import Api, Refused, problem_of
+from tests.studio.api.conftest import MakeApi
+from tests.studio.clock import NOW, stop_clock
+
+NEW = {"name": "Kyoto", "start": "empty"}
+
+
+def operations() -> list[tuple[str, str, str]]:
+    """Method, address and the name of the action of every operation."""
+    return [
+        (method, re.sub("{uuid.*?}", str(UUID(int=1)), re.sub("{(?!uuid).*?}", "1", path))[1:], each)
+        for router in studio_api._get_bound_routers()
+        for path, view in router.path_operations.items()
+        for operation in view.operations
+        for method in operation.methods
+        for each in [operation.auth_callbacks[0].action]
+    ]
+
+
+def test_the_document_is_as_committed() -> None:
+    message = "the API changed: look at the difference, then run manage.py openapi"
+    assert FILE.read_text(encoding="utf-8") == written(studio_api), message
+
+
+@pytest.mark.parametrize("role", Role)
+def test_every_operation_asks_for_its_role_and_scope(make_api: MakeApi, role: Role) -> None:
+    for method, path, action in operations():
+        api = make_api(*Scope, role=role)
+        answer = api.send(method, path, {})
+        assert (answer.status_code == 403) == (role < LOWEST_ROLE[action]), (method, path)
+        others = make_api(*(scope for scope in Scope if scope != SCOPES[action]))
+        refused = others.send(method, path, {})
+        assert (refused.status_code, refused.json()["code"]) == (403, "scope-missing"), (method, path)
+
+
+@pytest.mark.parametrize("sent", ["", "Basic eTp5", "Bearer", "Bearer pst_unknown", "Bearer \x7f"])
+def test_without_a_token_there_is_a_problem_and_no_sign_in_page(client: Client, db: None, sent: str) -> None:
+    answer = client.get("/api/v1/sets", headers={"Authorization": sent} if sent else {})
+    assert problem_of(answer).code in ("token-missing", "token-invalid")
+    assert (answer.status_code, answer["WWW-Authenticate"]) == (401, "Bearer")
+
+
+def test_a_session_is_no_token(signed_in: Client) -> None:
+    assert signed_in.get("/api/v1/sets").status_code == 401
+    assert signed_in.post("/api/v1/sets", NEW, content_type="application/json").status_code == 401
+
+
+def test_a_token_ends_with_its_time_its_account_and_by_hand(
+    make_api: MakeApi, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expired, ended, off = make_api(), make_api(), make_api()
+    ApiToken.objects.order_by("pk")[1].delete()
+    assert (expired.send("GET", "sets").status_code, ended.send("GET", "sets").status_code) == (200, 401)
+    person.is_active = False
+    person.save()
+    assert off.send("GET", "sets").status_code == 401
+    person.is_active = True
+    person.save()
+    assert off.send("GET", "sets").status_code == 200
+    assert end_tokens(person) == 2 and off.send("GET", "sets").status_code == 401
+    late = make_api()
+    stop_clock(monkeypatch, timezone.now() + timedelta(days=1, seconds=1))
+    assert late.send("GET", "sets").status_code == 401
+
+
+def test_a_service_has_its_own_role_and_name(person: User) -> None:
+    _token, key = ApiToken.objects.make_for_service(
+        "ci", role=Role.EDITOR, scopes=list(Scope), days=1, at=timezone.now(), by=person
+    )
+    api = Api(key)
+    api.post(SetMade, "sets", {"name": "Kyoto"})
+    assert api.send("GET", "sets/kyoto/versions/1").json()["author"] == "service:ci"
+    end_tokens(person)
+    assert api.send("GET", "sets").status_code == 200
+    assert not User.objects.get(username="service:ci").is_active
+
+
+def test_the_database_has_no_token_that_could_be_sent(make_api: MakeApi) -> None:
+    key = make_api().key
+    row = ApiToken.objects.values().get()
+    assert key not in str(row) and Api(row["digest"]).send("GET", "sets").status_code == 401
+
+
+# --- idempotency ---------------------------------------------------------------------------
+
+
+def test_a_write_sent_twice_happens_once(api: Api) -> None:
+    first = api.send("POST", "sets", NEW, Idempotency_Key="k1")
+    again = api.send("POST", "sets", NEW, Idempotency_Key="k1")
+    assert (first.status_code, again.status_code, again["Idempotent-Replayed"]) == (201, 201, "true")
+    assert first.content == again.content and first["Location"] == again["Location"]
+    assert PromptSet.objects.count() == 1
+
+
+def test_a_refusal_is_replayed_and_another_body_refused(api: Api, make_api: MakeApi) -> None:
+    wrong = {"name": ""}
+    assert api.send("POST", "sets", wrong, Idempotency_Key="k").status_code == 422
+    assert api.send("POST", "sets", wrong, Idempotency_Key="k")["Idempotent-Replayed"] == "true"
+    assert api.send("POST", "sets", NEW, Idempotency_Key="k").json()["code"] == "idempotency-key-reused"
+    # A key belongs to its token.
+    assert make_api().send("POST", "sets", NEW, Idempotency_Key="k").status_code == 201
+
+
+def test_a_key_under_way_is_told_apart_from_one_whose_server_died(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api.send("POST", "sets", NEW, Idempotency_Key="k")
+    StoredAnswer.objects.update(status=None)
+    busy = api.send("POST", "sets", NEW, Idempotency_Key="k")
+    assert (busy.json()["code"], busy["Retry-After"]) == ("idempotency-in-progress", "1")
+    stop_clock(monkeypatch, timezone.now() + timedelta(minutes=3))
+    assert api.send("POST", "sets", NEW, Idempotency_Key="k").status_code == 201
+    stop_clock(monkeypatch, timezone.now() + timedelta(hours=20))
+    assert "Idempotent-Replayed" in api.send("POST", "sets", NEW, Idempotency_Key="k").headers
+
+
+@pytest.mark.parametrize("key", ["", " ", "x" * 201, "schlüssel"])
+def test_an_odd_key_is_refused(api: Api, key: str) -> None:
+    assert api.send("POST", "sets", NEW, Idempotency_Key=key).json()["code"] == "idempotency-key-invalid"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_many_at_once_with_one_key_one_writes(api: Api) -> None:
+    def send(_number: int) -> int:
+        try:
+            return int(Api(api.key).send("POST", "sets", NEW, Idempotency_Key="k").status_code)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as threads:
+        statuses = set(threads.map(send, range(8)))
+    assert 201 in statuses and statuses <= {201, 409} and PromptSet.objects.count() == 1
+
+
+# --- rate ----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def token(make_api: MakeApi) -> ApiToken:
+    make_api()
+    return ApiToken.objects.get()
+
+
+def test_a_token_has_its_requests_of_a_minute(
+    make_api: MakeApi, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.STUDIO_API_RATE = 3
+    now = timezone.now().replace(second=20)
+    stop_clock(monkeypatch, now)
+    api, other = make_api(), make_api()
+    left = []
+    for _request in range(3):
+        assert api.send("GET", "sets").status_code == 200
+        left.append((api.headers["RateLimit-Remaining"], api.headers["RateLimit-Reset"]))
+    assert left == [("2", "40"), ("1", "40"), ("0", "40")]
+    refused = api.send("GET", "sets")
+    assert (refused.status_code, refused["Retry-After"], refused["RateLimit-Limit"]) == (429, "40", "3")
+    assert other.send("GET", "sets").status_code == 200
+    stop_clock(monkeypatch, now + timedelta(seconds=40))
+    assert api.send("GET", "sets").status_code == 200
+
+
+def test_several_servers_together_let_through_what_one_would(token: ApiToken, settings: Any) -> None:
+    settings.STUDIO_API_RATE = 100
+    servers = [RequestCounter() for _server in range(3)]
+    let_through = 0
+    for number in range(200):
+        try:
+            servers[number % 3].take(token, NOW)
+            let_through += 1
+        except TooManyRequests:
+            pass
+    assert let_through == 100
+    token.refresh_from_db()
+    assert token.spent == 100 and token.used_at == NOW
+
+
+def test_a_clock_that_was_wrong_for_a_while_locks_nobody_out(token: ApiToken) -> None:
+    RequestCounter().take(token, NOW + timedelta(days=3))
+    assert RequestCounter().take(token, NOW).remaining > 0
+
+
+def test_counting_costs_a_write_now_and_then(token: ApiToken, django_assert_max_num_queries: Any) -> None:
+    counter = RequestCounter()
+    counter.take(token, NOW)
+    with django_assert_max_num_queries(0):
+        for _request in range(20):
+            counter.take(token, NOW)
+
+
+# --- problems ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("GET", "nothing", None, 404, "not-found"),
+        ("GET", "sets/nothing", None, 404, "not-found"),
+        ("PATCH", "sets", None, 405, "method-not-allowed"),
+        ("POST", "sets", b"{", 400, "json-unreadable"),
+        ("POST", "sets", b"\xff", 400, "json-unreadable"),
+        ("POST", "sets", b"[" * 5000, 400, "json-unreadable"),
+        ("POST", "sets", b'{"name": "a", "name": "b"}', 400, "json-unreadable"),
+        ("POST", "sets", b'{"name": "\\ud800"}', 400, "json-unreadable"),
+        ("POST", "sets", b"", 422, "input-invalid"),
+        ("POST", "sets", b"x" * 3_000_000, 413, "too-large"),
+        ("GET", "sets?limit=1000", None, 422, "input-invalid"),
+        ("GET", "sets?q=%00", None, 422, "input-invalid"),
+        ("GET", "sets/research/versions?cursor=x", None, 400, "bad-request"),
+    ],
+)
+def test_what_is_wrong_is_said_in_both_languages(
+    api: Api, research: PromptSet, method: str, path: str, body: bytes | None, status: int, code: str
+) -> None:
+    details = set()
+    for language in ("en", "ja"):
+        answer = api.send(method, path, body, Accept_Language=language)
+        problem = problem_of(answer)
+        assert (answer.status_code, problem.code) == (status, code)
+        details.add(problem.title)
+    assert len(details) == 2 and problem.type.startswith("/api/#")
+
+
+def test_a_mistake_of_ours_is_a_problem_too(
+    api: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def breaks(*_args: object) -> None:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr("studio.api.set_views.set_shown", breaks)
+    with pytest.raises(Refused) as refused:
+        api.get(SetMade, "sets/1")
+    assert refused.value.problem.code == "server-error" and "secret" not in str(refused.value.problem)
+    assert "ZeroDivisionError" in caplog.text
