@@ -8,6 +8,7 @@ from tests.browser.watch import Watch
 PAGES = {
     "/": 200,
     "/demo/": 200,
+    "/score-changes/": 200,
     "/prompts/": 200,
     "/prompts/?q=nothing+matches": 200,
     "/prompts/?archived=1": 200,
