@@ -179,7 +179,7 @@ _TERMS = (
     ),
     Term(
         "receipt",
-        _("Export receipt"),
+        _("Export record"),
         _(
             "The record of an export: which version was written to which file, what the file held before, "
             "who confirmed it and what came of it. An export can be undone from its receipt."

@@ -192,7 +192,7 @@ def test_without_javascript_it_is_links_and_forms(plain: Page, server: str, long
     plain.goto("/prompts/research-team/")
     plain.get_by_label("First: version 4").check()
     plain.get_by_label("Second: version 5").check()
-    plain.get_by_role("button", name="Compare the chosen").click()
+    plain.get_by_role("button", name="Compare selected").click()
     expect(plain).to_have_url(server + PAIR)
     expect(plain.locator("del")).to_have_text("履暦")
     expect(plain.get_by_role("button", name="Next change")).to_have_count(0)
