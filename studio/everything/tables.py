@@ -13,6 +13,7 @@ from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
+from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy
@@ -24,7 +25,7 @@ from studio.results.models import RoundResult, RunResult
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
-from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
+from studio.workspaces.models import FollowedFile, FoundDrift, ScoringRecord, Workspace
 
 Table = type[models.Model]
 
@@ -54,6 +55,9 @@ LEFT_OUT: Mapping[Table, str] = {
     SignInAttempt: "who tried to sign in",
     ApiToken: "secrets",
     Invitation: "secrets",
+    WebhookEndpoint: "secrets",
+    WebhookDelivery: "messages on their way",
+    FoundDrift: "found out anew",
     StoredAnswer: "answers kept for a moment",
     Draft: "private to their authors",
     DraftCopy: "private to their authors",

@@ -37,6 +37,7 @@ PAGES = {
     "/prompts/research-team/export/?version=3&workspace=research&workspace=research-lab": 200,
     "/exports/": 200,
     "/audit/": 200,
+    "/webhooks/": 200,
     "/audit/?workspace=research&q=nothing": 200,
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,

@@ -30,6 +30,7 @@ ROUTES = {
     """,
     Role.RELEASER: "prompt-export export-undo workspace-adopt",
     Role.ADMINISTRATOR: """
+        webhook-list webhook-detail webhook-secret webhook-delete delivery-again
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
         demo-remove people person-invite invitation-withdraw person person-switch person-remove
         service-tokens service-token-end everything
