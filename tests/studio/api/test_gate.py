@@ -277,9 +277,9 @@ def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: 
         "make_version": ("POST", "sets/own/versions", {"base": 0, "message": "m", "texts": texts()}),
         "move_label": ("PUT", "sets/own/labels/staging", {"version": 1}),
         "remove_label": ("DELETE", "sets/own/labels/staging", None),
-        "make_context": ("POST", "contexts", {"name": "New", "context": context}),
-        "change_context": ("PUT", "contexts/new", {"name": "Newer", "context": context}),
-        "delete_context": ("DELETE", "contexts/new", None),
+        "make_context": ("POST", "contexts", {"name": "Kyoto", "context": context}),
+        "change_context": ("PUT", "contexts/kyoto", {"name": "Nara", "context": context}),
+        "delete_context": ("DELETE", "contexts/kyoto", None),
         "confirm_export": ("POST", "exports", {"set": "research-team", "version": 3, "files": [seen]}),
     }
     listed = {
