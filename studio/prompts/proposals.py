@@ -121,7 +121,7 @@ class Proposal(models.Model):
         require(by, Action.PROTECTED_LABEL)
         if by.pk == self.by_id:
             raise RequestRefused(
-                403, _("Somebody else has to approve it."), _("You proposed it; you can withdraw it.")
+                403, _("Another releaser has to approve it."), _("You proposed it; you can withdraw it.")
             )
         with transaction.atomic():
             self._answer(ProposalState.APPROVED, by, at, answer)

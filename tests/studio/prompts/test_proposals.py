@@ -73,7 +73,7 @@ def test_with_approval_nobody_moves_it_alone(version: PromptVersion, hana: User,
     with pytest.raises(ApprovalNeeded):
         Label.objects.move("production", version, by=hana, at=NOW)
     proposal = Proposal.objects.propose("production", version, by=hana, at=NOW, message="ready")
-    with pytest.raises(RequestRefused, match="Somebody else"):
+    with pytest.raises(RequestRefused, match="Another releaser"):
         proposal.approve(by=hana, at=NOW)
     with pytest.raises(NotAllowed):
         proposal.approve(by=account("mio", Role.EDITOR), at=NOW)
