@@ -28,6 +28,9 @@ _ORDERS: dict[ExecutionOrder, str] = {
     "newest": "place",
     "oldest": "last_utc IS NULL, place DESC",
     "best": "best DESC NULLS LAST, place",
+    "worst": "best NULLS LAST, place",
+    "teams": "teams DESC, place",
+    "rounds": "rounds DESC, place",
 }
 _STATE = (
     "CASE WHEN status IN ('completed', 'partial_failure', 'failed') THEN status"
