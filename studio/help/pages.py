@@ -42,7 +42,7 @@ PAGES = (
     HelpPage(
         "ship-it",
         _("Ship a version"),
-        _("Move a label, look at each file, confirm, and keep the receipts."),
+        _("Move a label, review each file and confirm. Every export is recorded."),
     ),
     HelpPage(
         "watch-a-run",

@@ -27,6 +27,8 @@ from studio.models import (
     Export,
     Invitation,
     LanguageModel,
+    Proposal,
+    RemoteWorkspace,
     RoundResult,
     SampleContext,
     WebhookDelivery,
@@ -34,6 +36,7 @@ from studio.models import (
     Workspace,
 )
 from studio.operations.watching import Watch
+from studio.prompts.language_models import add_missing
 from tests.studio.clock import NOW
 from tests.studio.contexts.context_forms import round_five
 from tests.studio.editing import fields
@@ -119,6 +122,7 @@ def _discard(studio: Studio) -> Any:
     return studio.send(f"{OWN}discard/")
 
 
+APPROVED = {"protected_labels": "staging", "needs_approval": "on"}
 WEBHOOK = {"name": "chat", "url": "https://a.example/", "events": ["label.moved"], "active": "on"}
 
 
@@ -156,6 +160,9 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
         f"{OWN}release/", {"old": "mixseek-0.1.0a19", "new": "mixseek-0.1.0a15", "switch": "on"}
     ),
     "prompt-duplicate": lambda at: at.post(f"{OWN}duplicate/", {"name": "Copy"}),
+    "prompt-protection": lambda at: at.post(f"{OWN}protection/", APPROVED),
+    "proposal-new": lambda at: at.post(f"{OWN}proposals/", {"name": "staging", "version": 2}),
+    "proposal-detail": lambda at: at.post(Proposal.objects.get().get_absolute_url(), {"decision": "decline"}),
     "prompt-archive": lambda at: at.post(f"{OWN}archive/", {"archived": "yes"}),
     "upload-import": _upload_import,
     "workspace-import": lambda at: at.send(
@@ -193,6 +200,10 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "folder-allow": lambda at: at.post("/workspaces/new/allow/", {"folder": str(at.folder / "lab")}),
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
+    "machine-texts": lambda at: (make_remote(), at.post("/workspaces/far/machine/texts/", {"texts": "yes"}))[
+        1
+    ],
+    "machine-forget": lambda at: at.post("/workspaces/far/machine/forget/"),
     "everything": lambda at: at.post("/everything/"),
     "demo-remove": lambda at: at.send("/demo/"),
     "webhook-list": lambda at: at.post("/webhooks/", WEBHOOK),
@@ -222,6 +233,12 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
 }
 
 
+def make_remote() -> None:
+    """A workspace on another machine."""
+    far = Workspace.objects.create(slug="far", name="Far", path="gpu-1:/srv/ws", created_at=NOW)
+    RemoteWorkspace.objects.create(workspace=far, machine="gpu-1", folder="/srv/ws", heard_at=NOW)
+
+
 def changes_something(route: URLPattern) -> bool:
     """Whether it takes a POST: the decorators answer for themselves, before anything is looked up."""
     parts = dict.fromkeys(route.pattern.converters, "1")
@@ -242,6 +259,8 @@ def studio(
 ) -> Iterator[Studio]:
     """The demo in a data folder of its own, examined; entries are written within a change's transaction."""
     load_demo(demo_folder)
+    add_missing()  # a test that empties all tables may have run before
+    User.objects.create_user("second")  # of one person alone no label is protected
     data = tmp_path / "data"
     (tmp_path / "lab" / "w").mkdir(parents=True)
     for workspace in Workspace.objects.all():
@@ -271,4 +290,5 @@ def test_each_leaves_an_entry_in_the_transaction_of_its_change(studio: Studio) -
     finally:
         post_save.disconnect(look, sender=AuditEntry)
     assert not missing
-    assert alone <= {Event.SIGNED_IN, Event.SIGNED_OUT, Event.WORKSPACE_RETRIED}, "they change no other row"
+    unchanging = {Event.SIGNED_IN, Event.SIGNED_OUT, Event.WORKSPACE_RETRIED, Event.EVERYTHING_WRITTEN}
+    assert alone <= unchanging, "they change no other row"

@@ -28,15 +28,15 @@ ROUTES = {
         context-new context-new-json context-samples context-edit context-edit-json context-duplicate
         context-delete context-from-run run-round-context
     """,
-    Role.RELEASER: "prompt-export export-undo workspace-adopt",
+    Role.RELEASER: "proposal-new proposal-detail prompt-export export-undo workspace-adopt",
     Role.ADMINISTRATOR: """
-        webhook-list webhook-detail webhook-secret webhook-delete delivery-again
+        prompt-protection webhook-list webhook-detail webhook-secret webhook-delete delivery-again
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
         demo-remove people person-invite invitation-withdraw person person-switch person-remove
-        service-tokens service-token-end everything
+        service-tokens service-token-end everything machine-texts machine-forget
     """,
 }
-POSTS = {"prompt-release", "everything"}
+POSTS = {"proposal-detail", "prompt-release", "everything"}
 # A POST of these changes nothing that is shared: a preference, one's own account, a question with a text.
 EVERYBODY_POSTS = {
     *(
@@ -78,7 +78,11 @@ def test_every_route_asks_for_its_role(client: Client, person: User, role: Role)
             part: UUID(int=1) if isinstance(kind, UUIDConverter) else "1" for part, kind in kinds.items()
         }
         address = reverse(name, kwargs=parts)
-        answers = {"POST": client.post(address).status_code, "GET": client.get(address).status_code}
+        answers = {}
+        for method, ask in (("POST", client.post), ("GET", client.get)):
+            answer = ask(address)
+            answers[method] = answer.status_code
+            answer.close()  # a streamed one keeps its turn until then
         needed = LOWEST.get(name, Role.VIEWER)
         if answers["POST"] not in (403, 405) and needed is Role.VIEWER and name not in EVERYBODY_POSTS:
             wrong.append(f"{name} takes a POST and is in no list")

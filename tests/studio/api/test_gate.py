@@ -261,8 +261,8 @@ def test_a_mistake_of_ours_is_a_problem_too(
 
 # --- audit ---------------------------------------------------------------------------------
 
-QUESTIONS = {"render_prompts", "check_texts", "plan_export"}
-"""They are asked with a body, and change nothing."""
+NOTHING_SHARED = {"render_prompts", "check_texts", "plan_export", "put_draft"}
+"""Questions that are asked with a body, and a private draft."""
 
 
 def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: Path) -> None:
@@ -277,9 +277,9 @@ def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: 
         "make_version": ("POST", "sets/own/versions", {"base": 0, "message": "m", "texts": texts()}),
         "move_label": ("PUT", "sets/own/labels/staging", {"version": 1}),
         "remove_label": ("DELETE", "sets/own/labels/staging", None),
-        "make_context": ("POST", "contexts", {"name": "New", "context": context}),
-        "change_context": ("PUT", "contexts/new", {"name": "Newer", "context": context}),
-        "delete_context": ("DELETE", "contexts/new", None),
+        "make_context": ("POST", "contexts", {"name": "Kyoto", "context": context}),
+        "change_context": ("PUT", "contexts/kyoto", {"name": "Nara", "context": context}),
+        "delete_context": ("DELETE", "contexts/kyoto", None),
         "confirm_export": ("POST", "exports", {"set": "research-team", "version": 3, "files": [seen]}),
     }
     listed = {
@@ -289,7 +289,7 @@ def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: 
         for operation in view.operations
         if operation.methods != ["GET"]
     }
-    assert listed == {*steps, *QUESTIONS}
+    assert listed == {*steps, *NOTHING_SHARED}
     for name, (method, path, body) in steps.items():
         before = AuditEntry.objects.count()
         answer = api.send(method, path, body, If_Match="*")

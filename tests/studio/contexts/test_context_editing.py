@@ -99,7 +99,7 @@ def test_a_context_can_belong_to_one_set(signed_in: Client) -> None:
             {"round_history.0.score_details": "Accuracy 80"},
             "round_history.0.score_details",
             "Line 1: write a name, a colon and a number, such as “Accuracy: 82.5”.",
-            "1行目: 「Accuracy: 82.5」のように、名前・コロン・数値を書いてください。",
+            "1行目：「Accuracy: 82.5」のように、名前・コロン・数値を書いてください。",
         ),
         (
             {"round_history.0.score_details": '{"a": 1e999}'},

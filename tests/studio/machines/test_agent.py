@@ -209,7 +209,9 @@ def test_texts_are_withheld_and_deleted(studio: Studio, data: Path, tmp_path: Pa
     (database,) = (data / "machines").rglob("mixseek.db")
     assert b"confidential" not in database.read_bytes()
     with closing(sqlite3.connect(data / "studio.sqlite3")) as connection:
-        assert not connection.execute("SELECT 1 FROM studio_runresult WHERE task LIKE '%confiden%'").fetchall()
+        assert not connection.execute(
+            "SELECT 1 FROM studio_runresult WHERE task LIKE '%confiden%'"
+        ).fetchall()
     page.post(f"/workspaces/{SLUG}/machine/forget/")
     assert not [path for path in (data / "machines").rglob("*") if path.is_file()]
     with pytest.raises(StudioRefused, match="404"):

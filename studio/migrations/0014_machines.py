@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('studio', '0012_webhooks'),
+        ('studio', '0013_protected_labels'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
