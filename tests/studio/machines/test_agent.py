@@ -130,7 +130,7 @@ def test_a_remote_workspace_from_registration_to_an_export_and_back(studio: Stud
     assert agent.once().exports == 1 and machine.file.read_bytes() != before
     assert "Waiting for the machine" not in page.see(receipt)
     assert api.get("exports", made["batch"])["receipts"][0]["outcome"] == "written"
-    assert f"/exports/{made['batch']}/" in page.see("/audit/?action=export.written")
+    assert "Export written" in page.see(f"/audit/?workspace={SLUG}").partition("<tbody")[2]
     (file,) = (f for f in api.get("workspaces", SLUG)["files"] if f["key"] == file["key"])
     assert (file["version"]["set"], file["version"]["version"]) == (SET, version)
 
