@@ -2,10 +2,12 @@
 
 from django.urls import path
 
-from studio.access import audit_views, password_views, people_views, token_views, views
+from studio.access import audit_views, password_views, people_views, provider_views, token_views, views
 
 urlpatterns = [
     path("signin/", views.signin, name="signin"),
+    path("signin/provider/", provider_views.provider_signin, name="provider-signin"),
+    path("signin/provider/callback/", provider_views.provider_callback, name="provider-callback"),
     path("signin/forgotten/", password_views.password_reset, name="password-reset"),
     path(
         "password/<str:uidb64>/<str:token>/",
