@@ -6,6 +6,7 @@ from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
+from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy
@@ -17,7 +18,7 @@ from studio.results.models import RoundResult, RunResult
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
-from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
+from studio.workspaces.models import FollowedFile, FoundDrift, ScoringRecord, Workspace
 
 __all__ = [
     "Account",
@@ -29,6 +30,7 @@ __all__ = [
     "ExportReceipt",
     "ExportScoring",
     "FollowedFile",
+    "FoundDrift",
     "HistoryNote",
     "Invitation",
     "Label",
@@ -47,5 +49,7 @@ __all__ = [
     "SystemBuild",
     "Tag",
     "Upload",
+    "WebhookDelivery",
+    "WebhookEndpoint",
     "Workspace",
 ]

@@ -94,7 +94,7 @@ class LastAdministrator(RequestRefused):
         super().__init__(
             409,
             _("This is the only administrator who can sign in."),
-            _("Make somebody else an administrator first."),
+            _("Make another person an administrator first."),
             title=_("One administrator must stay"),
         )
 

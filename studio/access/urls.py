@@ -2,9 +2,22 @@
 
 from django.urls import path
 
-from studio.access import audit_views, password_views, people_views, provider_views, token_views, views
+from studio.access import (
+    audit_views,
+    password_views,
+    people_views,
+    provider_views,
+    token_views,
+    views,
+    webhook_views,
+)
 
 urlpatterns = [
+    path("webhooks/", webhook_views.webhook_list, name="webhook-list"),
+    path("webhooks/<number:pk>/", webhook_views.webhook_detail, name="webhook-detail"),
+    path("webhooks/<number:pk>/secret/", webhook_views.webhook_secret, name="webhook-secret"),
+    path("webhooks/<number:pk>/delete/", webhook_views.webhook_delete, name="webhook-delete"),
+    path("deliveries/<number:pk>/again/", webhook_views.delivery_again, name="delivery-again"),
     path("signin/", views.signin, name="signin"),
     path("signin/provider/", provider_views.provider_signin, name="provider-signin"),
     path("signin/provider/callback/", provider_views.provider_callback, name="provider-callback"),

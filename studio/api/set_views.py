@@ -139,7 +139,7 @@ def read_set(request: ApiRequest, slug: str) -> HttpResponse:
 
 
 @router.patch("/sets/{word:slug}", auth=EDIT, response=SetShown, summary=gettext_noop("Change a set"))
-def patch_set(request: ApiRequest, slug: str, body: SetChange) -> HttpResponse:
+def change_set_settings(request: ApiRequest, slug: str, body: SetChange) -> HttpResponse:
     """What is given; its address stays."""
     with transaction.atomic():
         prompt_set = get_object_or_404(PromptSet.objects.select_for_update(), slug=slug)

@@ -61,7 +61,7 @@ def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVer
     """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
     dialect = dialect_of(prompt_set)
     if prompt_set.file_kind.is_system:
-        message = _("The usual settings")
+        message = _("Default settings")
     elif dialect.release:
         message = _("Default templates of MixSeek %(release)s") % {"release": dialect.release}
     else:
@@ -150,7 +150,7 @@ def restore_version(
 def shared_failure(finding: Finding) -> str:
     """What a version that was saved all the same fails in."""
     words = {"where": finding.where, "what": finding.text}
-    return _("In the shared context “%(where)s” this text gives no prompt: %(what)s") % words
+    return _("Can’t render in the shared context “%(where)s”: %(what)s") % words
 
 
 def reason(error: Refused | JailError) -> str:
@@ -180,8 +180,8 @@ def require_templates(prompt_set: PromptSet) -> None:
     if not prompt_set.file_kind.has_templates:
         raise RequestRefused(
             404,
-            _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
-            _("Contexts, matrix, suggestions and scores are about prompt templates."),
+            _("«%(name)s» is a system prompt, which has no such page.") % {"name": prompt_set.name},
+            _("Contexts, matrix, coverage and scores exist only for prompt templates."),
         )
 
 

@@ -173,11 +173,11 @@ class Draft(WrittenText):
 class CopyReason(models.TextChoices):
     """Why a text stands beside the draft instead of in it."""
 
-    OTHER_TAB = "other-tab", _("Written in another tab")
+    OTHER_TAB = "other-tab", _("From another tab")
     DISCARDED = "discarded", _("Discarded")
     REPLACED = "replaced", _("Replaced by a merge")
     IMPORTED = "imported", _("Imported")
-    REORDERED = "reordered", _("Before a suggested order")
+    REORDERED = "reordered", _("Before the suggested order")
 
 
 class DraftCopyManager(models.Manager["DraftCopy"]):

@@ -84,7 +84,9 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
     try:
         save_defaults(made, by=person, at=now)
     except (Refused, JailError) as error:
-        messages.warning(request, _("The set is there, without a version: %(why)s") % {"why": reason(error)})
+        messages.warning(
+            request, _("The set was created, but without a version: %(why)s") % {"why": reason(error)}
+        )
     return redirect("prompt-edit", made.slug)
 
 
@@ -123,7 +125,7 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return settings_page(request, prompt_set, form=form)
     clean = form.cleaned_data
     change_set(prompt_set, name=clean["name"], dialect=clean["dialect"], tags=clean["tags"])
-    messages.success(request, _("The settings are saved."))
+    messages.success(request, _("Settings saved."))
     return redirect(prompt_set)
 
 
@@ -135,9 +137,9 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     archive_set(prompt_set, archived)
     said = (
-        _("Archived. Everything is kept, under «Archived» in the list.")
+        _("Archived. You can find it under «Archived» in the list.")
         if archived
-        else _("Back in the list.")
+        else _("Restored from the archive.")
     )
     messages.success(request, said)
     return redirect(prompt_set)
@@ -155,12 +157,12 @@ def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
         copy = duplicate_set(prompt_set, form.cleaned_data["name"], by=person_of(request), at=timezone.now())
     except Refused as refused:
         messages.error(
-            request, _("Not duplicated, for the text has a problem. %(why)s") % {"why": reason(refused)}
+            request, _("Not duplicated: the text has a problem. %(why)s") % {"why": reason(refused)}
         )
         return settings_page(request, prompt_set, duplicate_form=form)
     except JailError as error:
         raise RequestRefused(503, reason(error)) from error
-    messages.success(request, _("This is the copy; the original stays as it is."))
+    messages.success(request, _("Copy created."))
     return redirect(copy)
 
 

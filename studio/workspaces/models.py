@@ -139,6 +139,22 @@ class FollowedFile(models.Model):
         return f"{self.workspace}: {self.file}"
 
 
+class FoundDrift(models.Model):
+    """A file that was out of step at the last look; the row goes when it is in step again."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=1000)
+    mark = models.CharField(max_length=60)
+    """In which way: another one is told anew."""
+    found_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["workspace", "path"], name="one_drift_per_file"),)
+
+    def __str__(self) -> str:
+        return f"{self.workspace}: {self.path} ({self.mark})"
+
+
 class ScoringRecord(ImmutableModel):
     """What scores were measured with: models, metrics, instructions and teams. Stored once per hash."""
 

@@ -18,7 +18,7 @@ class AlreadyRegistered(Exception):
     """The folder is on the list, as ``workspace``."""
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(_("This folder is registered already: %(name)s.") % {"name": workspace.name})
+        super().__init__(_("This folder is already registered: %(name)s.") % {"name": workspace.name})
         self.workspace = workspace
 
 

@@ -42,7 +42,7 @@ class UploadForm(TargetForm):
         file: UploadedFile[bytes] = self.cleaned_data["file"]
         if file.size is None or file.size > MOST_BYTES:
             raise ValidationError(
-                _("The file is larger than %(most)s, so it is no prompt file.")
+                _("The file is larger than %(most)s, so it is not a prompt file.")
                 % {"most": filesizeformat(MOST_BYTES)}
             )
         return file
@@ -64,7 +64,7 @@ class ImportViewForm(TargetForm):
     fill = forms.ChoiceField(
         choices=[
             ("latest", gettext_lazy("from the set's newest version")),
-            ("default", gettext_lazy("MixSeek's defaults, which a run takes for them")),
+            ("default", gettext_lazy("MixSeek's defaults, as in a run")),
         ],
         required=False,
         label=gettext_lazy("Templates that the file does not have"),

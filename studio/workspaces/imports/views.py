@@ -112,7 +112,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     which = held.holds if FileKind(held.holds).is_system else held.mark
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
-        messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
+        messages.info(request, _("This workspace follows no label: choose the set to import into."))
         return redirect(_with_query(reverse("workspace-import", args=[slug]), file=which))
     look = _with_query(reverse("workspace-import", args=[slug]), file=which, set=prompt_set.slug)
     if prompt_set.holds != held.holds:
@@ -132,20 +132,21 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     except (FileChanged, NotWhole, VersionConflict) as obstacle:
         said = {
             FileChanged: _(
-                "The file changed since you looked, so nothing was adopted: this is what it says now."
+                "The file has changed since you opened the page, so nothing was adopted. This is the "
+                "current content."
             ),
-            NotWhole: _("Not adopted as it is: look at what the file says first."),
-            VersionConflict: _("Somebody saved a version at the same moment: look again, then adopt."),
+            NotWhole: _("Not adopted: check the file first."),
+            VersionConflict: _("Someone else saved a version at the same time: check again, then adopt."),
         }[type(obstacle)]
         messages.warning(request, said)
         return redirect(look)
     except AlreadyKept as kept:
-        said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
+        said = _("The file of %(workspace)s is already v%(number)d of «%(set)s»; no version was created.")
         messages.info(request, said % _names(workspace, kept.version))
         return redirect(_after_adopting(request, kept.version, label))
     except JailError as error:
         raise _not_now(error) from error
-    said = _("Adopted: what %(workspace)s holds is v%(number)d of «%(set)s» now.")
+    said = _("Adopted: the file of %(workspace)s is now v%(number)d of «%(set)s».")
     messages.success(request, said % _names(workspace, version))
     return redirect(_after_adopting(request, version, label))
 
@@ -163,7 +164,7 @@ def _import(
     view = valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
     prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
     if prompt_set is not None and prompt_set.holds != file.holds:
-        said = _("«%(set)s» holds another kind of file than this one: choose another set, or make a new one.")
+        said = _("«%(set)s» is a set for another kind of file: choose another set, or create one.")
         messages.warning(request, said % {"set": prompt_set.name})
         prompt_set = None
     try:
@@ -207,13 +208,13 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
         # Between reading the set above and writing to it.
         raise RequestRefused(
             409,
-            _("Somebody saved a version at the same moment, so nothing was imported."),
-            _("Go back and look at the comparison again."),
+            _("Someone else saved a version at the same time, so nothing was imported."),
+            _("Go back and check the comparison again."),
         ) from None
     except (NotWhole, Refused):
         return _page(request, page, form, status=422)
     except NothingChanged:
-        messages.info(request, _("Nothing changed: the newest version has this text already."))
+        messages.info(request, _("Nothing changed: the newest version already has this text."))
         return redirect(page.prompt_set or "prompt-list")
 
 
@@ -245,11 +246,9 @@ def _made(request: HttpRequest, page: ImportPage, clean: dict[str, Any]) -> Http
         return _linked(request, page, version, clean["follow"])
     prompt_set, copy = import_into_editor(proposal, base=base, name=name, message=message, at=now)
     if copy is not None:
-        messages.info(
-            request, _("You have an unsaved draft of this set: both texts are kept, choose between them.")
-        )
+        messages.info(request, _("You have an unsaved draft of this set. Both texts are saved; choose one."))
         return redirect(_with_query(reverse("prompt-conflict", args=[prompt_set.slug]), copy=copy.pk))
-    messages.success(request, _("The file is your draft now: save it as a version when it is ready."))
+    messages.success(request, _("The file is now your draft. Save it as a version when it is ready."))
     return redirect("prompt-edit", prompt_set.slug)
 
 

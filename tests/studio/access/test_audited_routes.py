@@ -23,8 +23,18 @@ from studio.access.audit import AuditEntry, Event
 from studio.access.signin import reset_link
 from studio.access.tokens import ApiToken
 from studio.home.demo import load_demo
-from studio.models import Export, Invitation, LanguageModel, RoundResult, SampleContext, Workspace
+from studio.models import (
+    Export,
+    Invitation,
+    LanguageModel,
+    RoundResult,
+    SampleContext,
+    WebhookDelivery,
+    WebhookEndpoint,
+    Workspace,
+)
 from studio.operations.watching import Watch
+from tests.studio.clock import NOW
 from tests.studio.contexts.context_forms import round_five
 from tests.studio.editing import fields
 from tests.studio.routes import every_route
@@ -56,6 +66,9 @@ class Studio:
         file = self.folder / "data" / "demo" / "research" / PROMPT_FILE
         file.write_text(file.read_text().replace("{{ user_prompt }}", "{{ user_prompt }} by hand"))
         return file
+
+    def webhook(self) -> str:
+        return WebhookEndpoint.objects.get().get_absolute_url()
 
     @property
     def person(self) -> str:
@@ -104,6 +117,15 @@ def _end_session(studio: Studio) -> Any:
 def _discard(studio: Studio) -> Any:
     studio.post(f"{OWN}draft/", fields(team="{{ user_prompt }}!", base=1))
     return studio.send(f"{OWN}discard/")
+
+
+WEBHOOK = {"name": "chat", "url": "https://a.example/", "events": ["label.moved"], "active": "on"}
+
+
+def _send_again(studio: Studio) -> Any:
+    endpoint = WebhookEndpoint.objects.get()
+    delivery = WebhookDelivery.objects.create(endpoint=endpoint, event="label.moved", made_at=NOW)
+    return studio.post(f"/deliveries/{delivery.pk}/again/")
 
 
 def _join(studio: Studio) -> Any:
@@ -171,7 +193,13 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "folder-allow": lambda at: at.post("/workspaces/new/allow/", {"folder": str(at.folder / "lab")}),
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
+    "everything": lambda at: at.post("/everything/"),
     "demo-remove": lambda at: at.send("/demo/"),
+    "webhook-list": lambda at: at.post("/webhooks/", WEBHOOK),
+    "webhook-detail": lambda at: at.post(at.webhook(), WEBHOOK | {"name": "board"}),
+    "webhook-secret": lambda at: at.post(at.webhook() + "secret/"),
+    "delivery-again": _send_again,
+    "webhook-delete": lambda at: at.post(at.webhook() + "delete/"),
     "account-tokens": lambda at: at.send("/account/tokens/", name="laptop", scopes="read"),
     "account-token-end": lambda at: at.post(f"/account/tokens/{ApiToken.objects.get(name='laptop').pk}/end/"),
     "service-tokens": lambda at: at.send("/tokens/", name="CI", scopes="read"),

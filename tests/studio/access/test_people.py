@@ -116,7 +116,7 @@ def test_the_last_administrator_stays(step: Callable[[User], None], person: User
 def test_the_page_says_that_the_last_administrator_stays(signed_in: Client, person: User) -> None:
     answer = signed_in.post(f"/people/{person.pk}/switch/", {"active": "0"})
     assert answer.status_code == 409
-    assert "Make somebody else an administrator first." in answer.content.decode()
+    assert "Make another person an administrator first." in answer.content.decode()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -467,7 +467,7 @@ def test_the_context_of_another_set_is_not_found(
 ) -> None:
     make_context("foreign", prompt_set=make_set(person, "other"))
     page = get(signed_in, "1...2", status=404, rendered="on", context="foreign")
-    assert "This set has no such sample context any more." in page
+    assert "This set no longer has this sample context." in page
 
 
 def test_a_round_that_the_context_does_not_have_is_its_last(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -70,7 +70,7 @@ def test_a_file_that_changed_since_is_shown_again_and_not_imported(
     )
     answer = signed_in.post(IMPORT, {"sha256": seen, "base": 1, "into": "version"})
     page = answer.content.decode()
-    assert answer.status_code == 409 and "The file changed since you looked." in page
+    assert answer.status_code == 409 and "The file has changed since you opened this page." in page
     assert f'name="sha256" value="{digest(workspace)}"' in page and "Other" in page
     assert PromptVersion.objects.count() == 1
 
@@ -91,7 +91,7 @@ def test_the_file_that_the_orchestrator_names_is_the_one(signed_in: Client, work
     orchestrator = workspace.folder / "configs" / "orchestrator.toml"
     orchestrator.write_text('[orchestrator]\nprompt_builder_config = "prompts.toml"\n')
     page = said(signed_in, IMPORT)
-    assert "/mine/prompts.toml" in page and "Nothing changed: v1 of «Set» has this text already." in page
+    assert "/mine/prompts.toml" in page and "Nothing to import: v1 of «Set» already has this text." in page
     # Nothing outside the workspace is read for anybody.
     for outside in ("/etc/hostname", "../../secret.toml"):
         orchestrator.write_text(f'[orchestrator]\nprompt_builder_config = "{outside}"\n')
@@ -123,20 +123,22 @@ def test_one_click_keeps_a_hand_edit_as_a_version_and_goes_back(
     made = PromptVersion.objects.get(number=2)
     assert (made.templates, made.origin, made.author) == (EDITED, Origin.ADOPTED, person)
     assert made.message == "Adopt what was edited in Mine" and digest(workspace)[:12] in made.origin_note
-    assert "Adopted: what Mine holds is v2 of «Set» now." in said(signed_in, "/prompts/")
+    assert "Adopted: the file of Mine is now v2 of «Set»." in said(signed_in, "/prompts/")
     # A second click, or one on an old page, makes nothing new.
     for number, text in ((2, EDITED), (1, TEXTS)):
         file_in(workspace).write_text(toml(text))
         answer = signed_in.post(ADOPT, {"sha256": digest(workspace)})
         assert answer["Location"] == f"/prompts/set/versions/{number}/"
-        assert f"is v{number} of «Set» already" in said(signed_in, "/prompts/")
+        assert f"already v{number} of «Set»" in said(signed_in, "/prompts/")
     assert PromptVersion.objects.count() == 2
 
 
 def test_what_the_person_did_not_see_is_not_adopted(signed_in: Client, workspace: Workspace) -> None:
     answer = signed_in.post(ADOPT, {"sha256": "0" * 64, "next": EXPORT_PAGE})
     assert answer["Location"] == f"{IMPORT}?set=set"
-    assert "The file changed since you looked, so nothing was adopted" in said(signed_in, answer["Location"])
+    assert "The file has changed since you opened the page, so nothing was adopted" in said(
+        signed_in, answer["Location"]
+    )
     assert signed_in.post(ADOPT, {"sha256": "x"}).status_code == 400
     assert signed_in.get(ADOPT).status_code == 405
     assert PromptVersion.objects.count() == 1
@@ -145,8 +147,8 @@ def test_what_the_person_did_not_see_is_not_adopted(signed_in: Client, workspace
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "look at what the file says first"),
-        ("[prompt_builder\n", "look at what the file says first"),
+        ("[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "check the file first"),
+        ("[prompt_builder\n", "check the file first"),
         (
             toml(Templates("{{ wrong }}\n", "a\n", "b\n")),
             "Not adopted. Team, line 1: <code>wrong</code> is not a variable",
@@ -212,7 +214,7 @@ def test_a_text_that_a_version_has_already_can_still_be_linked(
     Workspace.objects.update(label=None)
     file_in(workspace).write_text(toml(TEXTS))
     page = f"{IMPORT}?set=set"
-    assert "There is nothing to import." in said(signed_in, page)
+    assert "Nothing to import" in said(signed_in, page)
     sent = {"sha256": digest(workspace), "base": 1, "into": "link", "follow": "staging"}
     assert signed_in.post(page, sent)["Location"] == "/prompts/set/"
     workspace.refresh_from_db()
