@@ -1,9 +1,9 @@
 """How long health checks and previews take while a studio is attacked, beside the same studio in quiet, and
 what memory and disk it takes meanwhile.
 
-Run with ``-s`` for the table; twice the quiet time is the goal. Quiet and attack alternate, so that what else the
-machine does meets both. The attackers are a process of their own at a low priority, for they would not be on
-the studio's machine.
+Run with ``-s`` for the table; twice the quiet time is the goal. Quiet and attack alternate, so that what else
+the machine does meets both. The attackers are a process of their own at a low priority, for they would not be
+on the studio's machine.
 """
 
 import multiprocessing
@@ -99,8 +99,8 @@ def half_sent_headers_on_demand(studio: Studio) -> Iterator[Callable[[bool], Non
 
 @contextmanager
 def attacked(attack: Attack, studio: Studio, workspaces: Path) -> Iterator[Callable[[bool], None]]:
-    """What this yields begins to attack again and again, in another process, or lets it rest; in the end, whatever
-    it was answered must be one of its usual answers."""
+    """What this yields begins to attack again and again, in another process, or lets it rest; in the end,
+    whatever it was answered must be one of its usual answers."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(
         target=attack_on, args=(attack, studio, workspaces, theirs)
