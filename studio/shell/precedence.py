@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 SHORT_SECONDS = 0.008
 """Of computing, after which a request is no longer a short one: others need not wait for it."""
+ARRIVAL_SECONDS, LEAVING_SECONDS = 0.004, 0.001
+"""That long work stops for a request that begins, until it is known whether it is short, and for an answer
+to go out."""
 PATIENCE = 2.0
 """Times what it has computed a request waits for short ones at most: nobody can hold up pages with them."""
 
@@ -33,7 +36,13 @@ class Precedence:
         self._changed = threading.Condition()
         self._short: dict[int, tuple[float, float]] = {}
         """By thread: the time and the CPU time at which its request is no longer short."""
+        self._quiet_until = 0.0
+        """A request begins, or an answer goes out: the server's loop has something to do."""
         self._mine = threading.local()
+
+    def arriving(self) -> None:
+        """A request begins; whether it is a short one is told when it is read."""
+        self._quiet_until = time.monotonic() + ARRIVAL_SECONDS
 
     @contextmanager
     def short(self) -> Iterator[None]:
@@ -47,12 +56,14 @@ class Precedence:
         try:
             yield
         finally:
+            self._quiet_until = time.monotonic() + LEAVING_SECONDS
             self._over(me)
             self._mine.since = None
 
     @contextmanager
     def long(self) -> Iterator[None]:
         """Wait for short ones wherever ``give_way`` is called."""
+        self._quiet_until = 0.0
         self._mine.since, self._mine.waited = time.thread_time(), 0.0
         try:
             yield
@@ -63,8 +74,8 @@ class Precedence:
         return set(self._short)
 
     def give_way(self) -> None:
-        """Wait while short requests are under way. Costs nothing where there are none."""
-        if not self._short:
+        """Wait while short requests are under way. Costs next to nothing where there are none."""
+        if not self._short and time.monotonic() >= self._quiet_until:
             return
         me = threading.get_ident()
         ends = self._short.get(me)
@@ -83,6 +94,8 @@ class Precedence:
             before = time.monotonic()
             with self._changed:
                 self._changed.wait_for(lambda: not self._short, left)
+            if (quiet := self._quiet_until - time.monotonic()) > 0:
+                time.sleep(min(quiet, left))
             self._mine.waited += time.monotonic() - before
 
     def _over(self, thread: int) -> None:
