@@ -2,9 +2,11 @@
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
 from studio.access.signin import SignInAttempt, SignInLink
 from studio.access.tokens import ApiToken
+from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
 from studio.prompts.drafts import Draft, DraftCopy
@@ -16,7 +18,7 @@ from studio.results.models import RoundResult, RunResult
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
-from studio.workspaces.models import FollowedFile, ScoringRecord, Workspace
+from studio.workspaces.models import FollowedFile, FoundDrift, ScoringRecord, Workspace
 
 __all__ = [
     "Account",
@@ -28,7 +30,9 @@ __all__ = [
     "ExportReceipt",
     "ExportScoring",
     "FollowedFile",
+    "FoundDrift",
     "HistoryNote",
+    "Invitation",
     "Label",
     "LabelMove",
     "LanguageModel",
@@ -45,5 +49,7 @@ __all__ = [
     "SystemBuild",
     "Tag",
     "Upload",
+    "WebhookDelivery",
+    "WebhookEndpoint",
     "Workspace",
 ]

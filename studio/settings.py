@@ -6,6 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
+from studio.access.environment import read_mail
 from studio.shell.data_folder import kept_secret
 from studio.shell.environment import CHECKOUT, PACKAGE, read_environment
 
@@ -74,6 +75,7 @@ TEMPLATES = [
                 room: f"studio.{room}.tags"
                 for room in (
                     "shell",
+                    "access",
                     "prompts",
                     "preview",
                     "compare",
@@ -119,6 +121,15 @@ else:
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 FILE_UPLOAD_HANDLERS = ["studio.shell.files.SmallUploads"]
+
+STUDIO_MAIL = read_mail(os.environ)
+if STUDIO_MAIL:
+    EMAIL_HOST, EMAIL_PORT = STUDIO_MAIL.host, STUDIO_MAIL.port
+    EMAIL_HOST_USER, EMAIL_HOST_PASSWORD = STUDIO_MAIL.user, STUDIO_MAIL.password
+    EMAIL_USE_TLS, EMAIL_USE_SSL = STUDIO_MAIL.starttls, STUDIO_MAIL.ssl
+    EMAIL_TIMEOUT = 10
+    DEFAULT_FROM_EMAIL = STUDIO_MAIL.sender
+PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "signin"
 LOGIN_REDIRECT_URL = "/"

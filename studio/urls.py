@@ -28,6 +28,7 @@ urlpatterns = [
         "results.suggestions",
         "search",
         "help",
+        "everything",
         "home",
         "api",
         "access",

@@ -77,6 +77,7 @@ OPEN_TO_STUDIO = {
         "template.variables",
         "diff.words",
         "files.writing",
+        "files.new_prompt_file",  # writes a new file; reads none
         "files.folders",
         "files.reading",
         "orchestrators.finder",  # reads files through the jail that it is given

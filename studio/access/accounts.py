@@ -38,6 +38,10 @@ class Account(models.Model):
     role = models.PositiveSmallIntegerField(choices=Role.choices, default=FIRST_ROLE)
     # Set for a person who was removed: the user stays, because versions and receipts name it.
     left_at = models.DateTimeField(null=True, blank=True)
+    # What the person may make; see `limits`.
+    most_sets = models.PositiveIntegerField(default=1_000)
+    most_contexts = models.PositiveIntegerField(default=2_000)
+    most_drafts = models.PositiveIntegerField(default=1_000)
 
     objects = AccountManager()
 

@@ -20,6 +20,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from studio.access.actors import Via, current_actor
+from studio.access.webhooks import tell
 from studio.shell.immutable import ImmutableModel
 
 
@@ -64,6 +65,8 @@ class Event(models.TextChoices):
     MODEL_CHANGED = "model.changed", _("Model changed")
     MODEL_DELETED = "model.deleted", _("Model deleted")
     DATABASE_RESTORED = "database.restored", _("Database restored")
+    EVERYTHING_WRITTEN = "everything.written", _("Everything written as files")
+    EVERYTHING_READ = "everything.read", _("Everything read from files")
     DEMO_LOADED = "demo.loaded", _("Demo loaded")
     DEMO_REMOVED = "demo.removed", _("Demo removed")
     SIGNED_IN = "signin.done", _("Signed in")
@@ -71,9 +74,25 @@ class Event(models.TextChoices):
     SIGNED_OUT = "signin.ended", _("Signed out")
     LINK_MADE = "signin.link", _("Sign-in link made")
     SESSIONS_ENDED = "sessions.ended", _("Sessions ended")
+    PROPOSAL_MADE = "proposal.made", _("Release proposed")
+    PROPOSAL_APPROVED = "proposal.approved", _("Release approved")
+    PROPOSAL_DECLINED = "proposal.declined", _("Proposal declined")
+    PROPOSAL_WITHDRAWN = "proposal.withdrawn", _("Proposal withdrawn")
+    WEBHOOK_MADE = "webhook.made", _("Webhook made")
+    WEBHOOK_CHANGED = "webhook.changed", _("Webhook changed")
+    WEBHOOK_DELETED = "webhook.deleted", _("Webhook deleted")
+    WEBHOOK_SENT_AGAIN = "webhook.sent-again", _("Webhook sent again")
     TOKEN_MADE = "token.made", _("API token made")
     TOKEN_ENDED = "token.ended", _("API token ended")
     PASSWORD_CHANGED = "password.changed", _("Password changed")
+    EMAIL_CHANGED = "email.changed", _("E-mail address changed")
+    PERSON_INVITED = "person.invited", _("Person invited")
+    INVITATION_WITHDRAWN = "person.invitation-withdrawn", _("Invitation withdrawn")
+    PERSON_JOINED = "person.joined", _("Person joined")
+    PERSON_CHANGED = "person.changed", _("Role or limits changed")
+    PERSON_OFF = "person.off", _("Account switched off")
+    PERSON_ON = "person.on", _("Account switched on")
+    PERSON_REMOVED = "person.removed", _("Person removed")
     ACTION_REFUSED = "action.refused", _("Not allowed")
     AUDIT_CLEANED = "audit.cleaned", _("Old audit entries deleted")
 
@@ -178,7 +197,21 @@ def record(
         address=actor.address[:64],
         cut_before=cut_before,
     )
+    tell(action, _message(entry), entry.at)
     return entry
+
+
+def _message(entry: AuditEntry) -> dict[str, Any]:
+    """An entry as webhooks tell it: without the address."""
+    return {
+        "by": entry.name,
+        "thing": {"kind": entry.thing_kind, "id": entry.thing_id, "name": entry.thing_name},
+        "set": entry.prompt_set,
+        "workspace": entry.workspace,
+        "before": entry.before,
+        "after": entry.after,
+        "via": entry.via,
+    }
 
 
 def _belongs_to(thing: models.Model | None, model: str, column: str) -> int | None:

@@ -1,15 +1,36 @@
 """Forms of accounts: signing in, and one's own password."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm, SetPasswordForm
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    PasswordChangeForm,
+    SetPasswordForm,
+    UserCreationForm,
+)
 from django.contrib.auth.models import User
 from django.core.validators import MaxLengthValidator
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+
+from studio.access.accounts import Account, Role
+from studio.access.limits import Limit
 
 
-def _bound_length(form: forms.Form) -> None:
+class RoleField(forms.TypedChoiceField):
+    """One of the roles."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(
+            coerce=lambda value: Role(int(value)),
+            choices=Role.choices,
+            label=pgettext_lazy("of a person", "Role"),
+            **kwargs,
+        )
+
+
+def bound_length(form: forms.BaseForm) -> None:
     """Nobody's password is longer, and hashing megabytes would be work for nothing."""
     for field in form.fields.values():
         if isinstance(field.widget, forms.PasswordInput):
@@ -22,14 +43,57 @@ class SignInForm(AuthenticationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        _bound_length(self)
+        bound_length(self)
+
+
+class InvitationForm(forms.Form):
+    """Whom to invite, in the words of the one who invites, and as what."""
+
+    role = RoleField(initial=Role.EDITOR)
+    note = forms.CharField(required=False, max_length=120, label=gettext_lazy("For whom"))
+
+
+class JoinForm(UserCreationForm):  # type: ignore[type-arg]
+    """Name and password of somebody who was invited."""
+
+    class Meta:
+        model = User
+        fields = ("username", "email")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        bound_length(self)
+        self.fields["username"].help_text = _("Your versions and exports carry this name.")
+        self.fields["password1"].help_text = _("At least 8 characters, and not a common password.")
+        self.fields["password2"].help_text = ""
+        self.fields["password2"].label = _("Password, again")
+        self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
+
+
+class EmailForm(forms.ModelForm):  # type: ignore[type-arg]
+    """One's own e-mail address."""
+
+    class Meta:
+        model = User
+        fields = ("email",)
+
+
+class PersonForm(forms.ModelForm):  # type: ignore[type-arg]
+    """What an administrator changes of an account."""
+
+    role = RoleField()
+
+    class Meta:
+        model = Account
+        fields = ("role", *Limit.values)
+        labels: ClassVar = dict(Limit.choices)
 
 
 def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":
     """A new password, and the old one of whoever has one: a person of the sign-in link has none yet."""
     kind = PasswordChangeForm if person.has_usable_password() else SetPasswordForm
     form: SetPasswordForm[User] = kind(person, data)
-    _bound_length(form)
+    bound_length(form)
     form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
     form.fields["new_password2"].help_text = ""
     for field in form.fields.values():

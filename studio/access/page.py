@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.conf import settings
 from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
-from studio.access.forms import password_form
+from studio.access.forms import EmailForm, password_form
 from studio.access.sessions import digest, own_sessions
 from studio.shell.requests import person_of
 
@@ -49,11 +50,17 @@ class AccountPage:
     """What the page shows."""
 
     form: "SetPasswordForm[User]"
+    email_form: EmailForm | None
+    """Where mails can be sent."""
     sessions: list[SessionRow]
 
 
-def account_page(request: HttpRequest, form: "SetPasswordForm[User] | None" = None) -> AccountPage:
-    """The signed-in person's page; ``form`` where one was sent with mistakes."""
+def account_page(
+    request: HttpRequest,
+    form: "SetPasswordForm[User] | None" = None,
+    email_form: EmailForm | None = None,
+) -> AccountPage:
+    """The signed-in person's page; a form where one was sent with mistakes."""
     person = person_of(request)
     mine = digest(request.session.session_key or "")
     rows = []
@@ -68,4 +75,6 @@ def account_page(request: HttpRequest, form: "SetPasswordForm[User] | None" = No
                 used_at=session.used_at,
             )
         )
-    return AccountPage(form or password_form(person), rows)
+    if email_form is None and settings.STUDIO_MAIL:
+        email_form = EmailForm(instance=person)
+    return AccountPage(form or password_form(person), email_form, rows)

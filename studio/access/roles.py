@@ -34,6 +34,7 @@ class Action(models.TextChoices):
     FOLDER = "folder", gettext_lazy("Decide which folders the studio uses")
     PEOPLE = "people", gettext_lazy("Invite people, change their roles and limits")
     SERVICE = "service", gettext_lazy("Make tokens for services, and webhooks")
+    TAKE_OUT = "take_out", gettext_lazy("Download everything as files")
 
 
 LOWEST_ROLE: dict[Action, Role] = {
@@ -48,6 +49,7 @@ LOWEST_ROLE: dict[Action, Role] = {
     Action.FOLDER: Role.ADMINISTRATOR,
     Action.PEOPLE: Role.ADMINISTRATOR,
     Action.SERVICE: Role.ADMINISTRATOR,
+    Action.TAKE_OUT: Role.ADMINISTRATOR,
 }
 
 

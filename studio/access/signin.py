@@ -7,9 +7,12 @@ from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.contrib.auth.tokens import default_token_generator
 from django.db import models, transaction
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
 
 from studio.access.accounts import Account, Role
 from studio.access.audit import Event, record
@@ -26,7 +29,8 @@ OPERATOR = "operator"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
 
-def _digest(text: str) -> str:
+def digest(text: str) -> str:
+    """What is stored of a token or a name that nobody shall read from the database."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -36,7 +40,7 @@ def issue_link_token(now: datetime | None = None) -> str:
     token = secrets.token_urlsafe(32)
     SignInLink.objects.filter(expires_at__lt=now).delete()
     with transaction.atomic():
-        SignInLink.objects.create(digest=_digest(token), expires_at=now + LINK_LIFETIME)
+        SignInLink.objects.create(digest=digest(token), expires_at=now + LINK_LIFETIME)
         record(Event.LINK_MADE)
     return token
 
@@ -46,14 +50,23 @@ def remember_address(data: Path, address: str) -> None:
     (data / "address").write_text(address)
 
 
-def signin_link() -> str:
-    """A fresh one-time link: at the first origin of the settings, else where the server last listened."""
+def studio_address() -> str:
+    """The first origin of the settings, else where the server last listened."""
     if settings.ENVIRONMENT.origins:
-        address = settings.ENVIRONMENT.origins[0]
-    else:
-        kept = settings.STUDIO_DATA / "address"
-        address = kept.read_text() if kept.is_file() else _DEFAULT_ADDRESS
-    return address + reverse("signin-link", args=[issue_link_token()])
+        return str(settings.ENVIRONMENT.origins[0])
+    kept = settings.STUDIO_DATA / "address"
+    return kept.read_text() if kept.is_file() else _DEFAULT_ADDRESS
+
+
+def signin_link() -> str:
+    """A fresh one-time link."""
+    return studio_address() + reverse("signin-link", args=[issue_link_token()])
+
+
+def reset_link(person: User) -> str:
+    """An address at which the person's password can be set once, within a day."""
+    uid, token = urlsafe_base64_encode(force_bytes(person.pk)), default_token_generator.make_token(person)
+    return studio_address() + reverse("password-reset-confirm", args=[uid, token])
 
 
 class SignInLinkManager(models.Manager["SignInLink"]):
@@ -63,7 +76,7 @@ class SignInLinkManager(models.Manager["SignInLink"]):
         """The operator's account for a good token, which is spent by this; None for any other."""
         with transaction.atomic():
             # One statement finds and spends it: of two who follow the link at once, one gets in.
-            spent, _by_table = self.filter(digest=_digest(token), expires_at__gte=now).delete()
+            spent, _by_table = self.filter(digest=digest(token), expires_at__gte=now).delete()
             if not spent:
                 return None
             user, made = User.objects.get_or_create(username=OPERATOR)
@@ -102,7 +115,7 @@ class SignInAttemptManager(models.Manager["SignInAttempt"]):
 
         Noting it first means that guesses sent all at once are counted like guesses in a row.
         """
-        who = _digest(username.casefold())
+        who = digest(username.casefold())
         with transaction.atomic():
             self.filter(at__lt=now - FAILURE_WINDOW).delete()
             here = self.filter(address=address)

@@ -2,7 +2,7 @@
 
 from django import forms
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext_lazy
+from django.utils.translation import ngettext
 
 from studio.access.accounts import Role
 from studio.access.tokens import Scope
@@ -22,7 +22,7 @@ class TokenForm(forms.Form):
         label=_("May be used to"),
     )
     days = forms.TypedChoiceField(
-        choices=[(days, ngettext_lazy("%(n)d day", "%(n)d days", days) % {"n": days}) for days in _DAYS],
+        choices=lambda: [(days, ngettext("%(n)d day", "%(n)d days", days) % {"n": days}) for days in _DAYS],
         coerce=int,
         initial=90,
         label=_("Good for"),

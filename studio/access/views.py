@@ -1,5 +1,6 @@
 """Views of accounts: signing in and out, one's own password and sessions."""
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import login, logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_not_required
@@ -14,7 +15,7 @@ from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from studio.access.audit import Event, record, record_refused_signin
-from studio.access.forms import SignInForm, password_form
+from studio.access.forms import EmailForm, SignInForm, password_form
 from studio.access.page import account_page
 from studio.access.sessions import end_session, end_sessions
 from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts
@@ -32,7 +33,7 @@ def signin(request: HttpRequest) -> HttpResponse:
     if request.user.is_authenticated:
         return HttpResponseRedirect(target)
     if request.method != "POST":
-        return render(request, "access/signin.html", {"form": SignInForm(request), "next": target})
+        return _signin_page(request, SignInForm(request), target)
     try:
         attempt = SignInAttempt.objects.begin(
             request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
@@ -42,16 +43,22 @@ def signin(request: HttpRequest) -> HttpResponse:
         return _pause_page(request, refused, target)
     form = SignInForm(request, request.POST)
     if not form.is_valid():
-        return render(request, "access/signin.html", {"form": form, "next": target}, status=401)
+        return _signin_page(request, form, target, status=401)
     SignInAttempt.objects.forgive(attempt)
     login(request, form.get_user())
     return HttpResponseRedirect(target)
 
 
+def _signin_page(
+    request: HttpRequest, form: SignInForm, target: str, *, status: int = 200, seconds: int = 0
+) -> HttpResponse:
+    context = {"form": form, "next": target, "seconds": seconds, "mail": settings.STUDIO_MAIL}
+    return render(request, "access/signin.html", context, status=status)
+
+
 def _pause_page(request: HttpRequest, refused: TooManyAttempts, target: str) -> HttpResponse:
     seconds = int(refused.wait.total_seconds()) + 1
-    context = {"form": SignInForm(request), "next": target, "seconds": seconds}
-    answer = render(request, "access/signin.html", context, status=429)
+    answer = _signin_page(request, SignInForm(request), target, status=429, seconds=seconds)
     answer["Retry-After"] = str(seconds)
     return answer
 
@@ -97,6 +104,19 @@ def account_password(request: HttpRequest) -> HttpResponse:
         record(Event.PASSWORD_CHANGED, person)
     update_session_auth_hash(request, person)
     messages.success(request, _("Password changed. All other sessions were signed out."))
+    return redirect("account")
+
+
+@require_POST
+def account_email(request: HttpRequest) -> HttpResponse:
+    """Where a link goes when the password is forgotten."""
+    form = EmailForm(request.POST, instance=person_of(request))
+    if not form.is_valid():
+        page = account_page(request, email_form=form)
+        return render(request, "access/account.html", {"page": page}, status=422)
+    with transaction.atomic():
+        record(Event.EMAIL_CHANGED, form.save())
+    messages.success(request, _("The address is saved."))
     return redirect("account")
 
 

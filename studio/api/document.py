@@ -52,6 +52,7 @@ class StudioApi(NinjaAPI):
 def document(api: NinjaAPI) -> dict[str, Any]:
     """The whole document as plain values."""
     made: dict[str, Any] = json.loads(json.dumps(OpenAPISchema(api, "api/v1/")))
+    made["tags"] = [{"name": tag} for tag in _tags(api)]
     schema = Problem.model_json_schema(mode="serialization", ref_template="#/components/schemas/{model}")
     made["components"]["schemas"] |= schema.pop("$defs")
     made["components"]["schemas"]["Problem"] = schema
@@ -75,6 +76,12 @@ def document(api: NinjaAPI) -> dict[str, Any]:
             if method in ("put", "patch", "delete"):
                 operation["parameters"].append(_MATCH)
     return made
+
+
+def _tags(api: NinjaAPI) -> list[str]:
+    """The groups of operations, in the order of the reference."""
+    routers = api._get_bound_routers()
+    return list(dict.fromkeys(tag for router in routers for tag in router.template.tags or ()))
 
 
 def _action(callbacks: Any) -> Any:

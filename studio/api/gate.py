@@ -115,7 +115,7 @@ def gated(view: View) -> View:
     return behind
 
 
-def not_found(request: HttpRequest, rest: str = "") -> HttpResponse:
+def not_found(request: HttpRequest) -> HttpResponse:
     """Any other address of the API."""
     raise Refusal(404, "not-found")
 

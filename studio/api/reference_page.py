@@ -68,12 +68,12 @@ def reference_page() -> ReferencePage:
 def _groups() -> tuple[tuple[str, tuple[Operation, ...]], ...]:
     document = json.loads(FILE.read_text(encoding="utf-8"))
     schemas = document["components"]["schemas"]
-    groups: dict[str, list[Operation]] = {}
+    groups: dict[str, list[Operation]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method in _METHODS:
             if (operation := methods.get(method)) is not None:
                 made = _operation(path, method, operation, schemas)
-                groups.setdefault(operation["tags"][0], []).append(made)
+                groups[operation["tags"][0]].append(made)
     return tuple((name, tuple(operations)) for name, operations in groups.items())
 
 

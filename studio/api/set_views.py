@@ -139,7 +139,7 @@ def read_set(request: ApiRequest, slug: str) -> HttpResponse:
 
 
 @router.patch("/sets/{word:slug}", auth=EDIT, response=SetShown, summary=gettext_noop("Change a set"))
-def patch_set(request: ApiRequest, slug: str, body: SetChange) -> HttpResponse:
+def change_set_settings(request: ApiRequest, slug: str, body: SetChange) -> HttpResponse:
     """What is given; its address stays."""
     with transaction.atomic():
         prompt_set = get_object_or_404(PromptSet.objects.select_for_update(), slug=slug)
@@ -168,7 +168,7 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     refuse_invalid(form)
     clean, now, person = form.cleaned_data, timezone.now(), person_of(request)
     made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
     )
     problems: list[ProblemShown] = []
     if clean["start"] == "defaults":

@@ -1,6 +1,6 @@
 """Addresses of the API: every operation behind the gate, and the reference page."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from studio.api import views
 from studio.api.all_views import api
@@ -21,5 +21,5 @@ urlpatterns = [
     path("api/", views.reference, name="api-reference"),
     path("api/v1/openapi.json", views.openapi, name="api-openapi"),
     *_operations(),
-    path("api/v1/<path:rest>", gated(not_found), name="api-nothing"),
+    re_path(r"^api/v1/[\s\S]*", gated(not_found), name="api-nothing"),  # line ends, too
 ]

@@ -111,8 +111,8 @@ def chosen_context(prompt_set: PromptSet, slug: str) -> SampleContext:
     if context is None:
         raise RequestRefused(
             404,
-            _("This set has no such sample context any more."),
-            _("Take the context out of the address, or choose another one on the page."),
+            _("This set no longer has this sample context."),
+            _("Choose another context on the page."),
         )
     return context
 

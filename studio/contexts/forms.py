@@ -45,10 +45,10 @@ _NUMBERS = {"round_number", "evaluation_score", "max_score", "total_rounds"}
 def _help_texts() -> dict[str, str]:
     moment = _("Such as 2026-05-01T09:00:00+09:00; may be left out.")
     return {
-        "prompt_set": _("All sets, or just one: the others will not see it."),
-        "description": _("What should a reader look for in it?"),
+        "prompt_set": _("All sets, or one set only."),
+        "description": _("What does this context check?"),
         "user_prompt": _("What the team is asked to do: `user_prompt` in the templates."),
-        "submission": _("What the team hands in during this round."),
+        "submission": _("The team's submission in this round."),
         "score_details": _("A line each, such as “Accuracy: 82.5”; or JSON."),
         "round_started_at": moment,
         "round_ended_at": moment,
@@ -144,7 +144,7 @@ class AboutForm(forms.Form):
         if self.errors:
             return
         if (length := self.values.characters) > MOST_CHARACTERS:
-            said = _("The context has %(length)d characters; at most %(most)d fit.")
+            said = _("The context has %(length)d characters; the limit is %(most)d.")
             self.add_error(None, said % {"length": length, "most": MOST_CHARACTERS})
 
     @property

@@ -62,9 +62,7 @@ class ContextJsonForm(AboutForm):
         except pydantic.ValidationError as error:
             problems = field_problems(error, own_label)
         except _NoSubmission:
-            self.add_error(
-                "handed_in", _("The JSON does not say what the team hands in in this round: write it here.")
-            )
+            self.add_error("handed_in", _("The JSON has no submission for this round: write it here."))
         for problem in problems[:_MOST_PROBLEMS]:
             self.add_error("json", f"{problem.field}: {problem.text(reader_language())}")
         if more := len(problems[_MOST_PROBLEMS:]):

@@ -17,6 +17,7 @@ from django.utils.translation import pgettext
 from builder.invalid_input import CONTEXT_INVALID, ContextError
 from builder.template.models import RoundPromptContext
 from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.contexts.pasted_json import write_json
 from studio.prompts.models import PromptSet
 from studio.shell.addresses import free_slug
@@ -138,6 +139,7 @@ class SampleContextQuerySet(models.QuerySet["SampleContext"]):
 
     def make(self, values: ContextValues, *, by: User, at: datetime) -> "SampleContext":
         """Store a new context, or raise ``NameTaken``."""
+        require_room(by, Limit.CONTEXTS, SampleContext.objects.filter(author=by))
         while True:
             slug = free_slug(SampleContext.objects.all(), values.name, "context")
             try:

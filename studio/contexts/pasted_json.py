@@ -22,10 +22,10 @@ class Unreadable(ValueError):
 def read_json(text: str) -> Any:
     """The value of a JSON text: each key once, finite numbers of sane length, no text that cannot be kept."""
     if not text.strip():
-        raise Unreadable(_("There is nothing here yet."))
+        raise Unreadable(_("Empty."))
     if len(text) > MOST_CHARACTERS:
         raise Unreadable(
-            _("The JSON has %(length)d characters; at most %(most)d fit.")
+            _("The JSON has %(length)d characters; the limit is %(most)d.")
             % {"length": len(text), "most": MOST_CHARACTERS}
         )
     try:
@@ -37,9 +37,7 @@ def read_json(text: str) -> Any:
         )
     except json.JSONDecodeError as error:
         where = {"line": error.lineno, "column": error.colno}
-        raise Unreadable(
-            _("Line %(line)d, column %(column)d: from here on this is not JSON.") % where
-        ) from None
+        raise Unreadable(_("Line %(line)d, column %(column)d: invalid JSON.") % where) from None
     except RecursionError:
         raise Unreadable(_too_deep()) from None
     _refuse_what_cannot_be_kept(value)
@@ -83,13 +81,13 @@ def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     for key, value in pairs:
         if key in made:
             # Which of the two was meant, nobody can tell.
-            raise Unreadable(_("“%(key)s” is there twice in one object.") % {"key": _short(key)})
+            raise Unreadable(_("“%(key)s” occurs twice in one object.") % {"key": _short(key)})
         made[key] = value
     return made
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise Unreadable(_("%(name)s is no number that JSON knows.") % {"name": name})
+    raise Unreadable(_("%(name)s is not a JSON number.") % {"name": name})
 
 
 def _whole_number(digits: str) -> int:
@@ -116,16 +114,16 @@ def _refuse_what_cannot_be_kept(value: Any) -> None:
 
 def _refuse_characters(text: str) -> None:
     if "\0" in text:
-        raise Unreadable(_("There is a NUL character (\\u0000) in it: no database keeps that."))
+        raise Unreadable(_("It contains a NUL character (\\u0000), which cannot be stored."))
     try:
         text.encode()
     except UnicodeEncodeError as error:
         half = {"half": f"\\u{ord(text[error.start]):04x}"}
-        raise Unreadable(_("There is half of a character (%(half)s) in it.") % half) from None
+        raise Unreadable(_("It contains a lone surrogate (%(half)s).") % half) from None
 
 
 def _too_deep() -> str:
-    return _("Lists and objects lie more than %(most)d levels deep in each other.") % {"most": DEEPEST}
+    return _("Lists and objects are nested more than %(most)d levels deep.") % {"most": DEEPEST}
 
 
 def _short(text: str) -> str:
@@ -148,7 +146,7 @@ def _read_lines(text: str) -> dict[str, Any]:
             )
         if name in details:
             raise Unreadable(
-                _("Line %(line)d: “%(name)s” is there already.") % {"line": number, "name": name[:40]}
+                _("Line %(line)d: “%(name)s” occurs twice.") % {"line": number, "name": name[:40]}
             )
         details[name] = read_json(score)
     return details

@@ -63,10 +63,10 @@ def label_of(path: Path) -> str:
         case (str() as rows, int() as index, str() as column, *_rest) if column in COLUMNS.get(rows, {}):
             words = {"number": index + 1, "field": COLUMNS[rows][column]}
             if rows == ROUNDS:
-                return _("Rounds before, no. %(number)d: %(field)s") % words
+                return _("Previous round %(number)d: %(field)s") % words
             return _("Ranking, no. %(number)d: %(field)s") % words
         case (str() as rows, *_rest) if rows in LISTS:
-            return _("Rounds before") if rows == ROUNDS else _("Ranking")
+            return _("Previous rounds") if rows == ROUNDS else _("Ranking")
         case (str() as name, *_rest) if name in SINGLE:
             return str(SINGLE[name])
     return ".".join(map(str, path))

@@ -132,8 +132,8 @@ def context_json(request: HttpRequest, slug: str) -> HttpResponse:
 def context_samples(request: HttpRequest) -> HttpResponse:
     """Bring the contexts that the studio ships; what is there stays as it is."""
     added = add_samples(timezone.now())
-    said = ngettext("%(n)d context is added.", "%(n)d contexts are added.", added) % {"n": added}
-    messages.success(request, said if added else _("All of them are there already."))
+    said = ngettext("%(n)d context added.", "%(n)d contexts added.", added) % {"n": added}
+    messages.success(request, said if added else _("All of them have already been added."))
     return redirect("context-list")
 
 
@@ -205,9 +205,9 @@ def context_delete(request: HttpRequest, slug: str) -> HttpResponse:
     try:
         SampleContext.objects.discard(context, revision=seen)
     except ContextConflict:
-        changed = _("The context was changed since you were asked.")
-        raise RequestRefused(409, changed, _("Look at it again first.")) from None
-    messages.success(request, _("“%(name)s” is deleted.") % {"name": context.title})
+        changed = _("The context has changed since you opened this page.")
+        raise RequestRefused(409, changed, _("Check it again first.")) from None
+    messages.success(request, _("“%(name)s” deleted.") % {"name": context.title})
     return redirect("context-list")
 
 
@@ -264,7 +264,7 @@ def _change_rows(request: HttpRequest, text: ContextText, context: SampleContext
         case ["sort", "ranking"]:
             text = text.ranked_by_score()
         case _:
-            raise RequestRefused(400, _("The form has no such button."))
+            raise RequestRefused(400, _("Unknown button."))
     form = ContextForm(text, context=context)
     if focus:
         form.focus(focus)
@@ -303,9 +303,9 @@ def _save(form: AboutForm, context: SampleContext | None, seen: int, person: Use
 
 
 def _say_saved(request: HttpRequest, form: AboutForm) -> None:
-    messages.success(request, _("The context is saved."))
+    messages.success(request, _("Context saved."))
     if isinstance(form, ContextJsonForm) and form.stand_in:
-        stand_in = _("The JSON has no submission for this round, so that of round %(round)d stands in.")
+        stand_in = _("The JSON has no submission for this round, so that of round %(round)d is used.")
         messages.info(request, stand_in % {"round": form.stand_in})
 
 

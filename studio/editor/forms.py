@@ -85,9 +85,9 @@ class DraftForm(forms.Form):
         """Why no version can be saved with this message."""
         length = len(self.cleaned_data["message"])
         if not length:
-            return _("Say in a few words what changed: the history shows it.")
+            return _("Describe the change briefly. It appears in the history.")
         if length > MESSAGE_LENGTH:
-            return _("The message has %(length)d characters; at most %(most)d fit.") % {
+            return _("The message has %(length)d characters; the limit is %(most)d.") % {
                 "length": length,
                 "most": MESSAGE_LENGTH,
             }
@@ -99,16 +99,16 @@ class DraftForm(forms.Form):
             if len(text) > MOST_CHARACTERS:
                 raise RequestRefused(
                     413,
-                    _("%(field)s has %(length)d characters; at most %(most)d fit.")
+                    _("%(field)s has %(length)d characters; the limit is %(most)d.")
                     % {"field": TEXT_NAMES[kind], "length": len(text), "most": MOST_CHARACTERS},
-                    _("Shorten it: until then it is not kept on the server."),
+                    _("Shorten it: until then it is not saved on the server."),
                 )
             if "\0" in text:
                 raise RequestRefused(
                     400,
-                    _("%(field)s, line %(line)d: there is a NUL character.")
+                    _("%(field)s, line %(line)d: NUL character.")
                     % {"field": TEXT_NAMES[kind], "line": text[: text.index("\0")].count("\n") + 1},
-                    _("Take it out: until then the text is not kept on the server."),
+                    _("Remove it: until then the text is not saved on the server."),
                 )
 
 
@@ -207,4 +207,4 @@ def _number(data: QueryDict, name: str) -> int | None:
 
 
 def _refusal(name: str) -> RequestRefused:
-    return RequestRefused(400, _("There is no such value: %(field)s.") % {"field": name})
+    return RequestRefused(400, _("Invalid value: %(field)s.") % {"field": name})

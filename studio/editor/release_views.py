@@ -56,17 +56,17 @@ def prompt_release(request: HttpRequest, slug: str) -> HttpResponse:
     page = _page(request, prompt_set, request.POST)
     if "switch" in request.POST:
         change_set(prompt_set, dialect=page.after.name)
-        messages.success(request, _("Previews of this set use %(format)s now.") % {"format": page.after.name})
+        messages.success(request, _("Previews of this set now use %(format)s.") % {"format": page.after.name})
         query = urlencode({"old": page.before.name, "new": page.after.name})
         return redirect(f"{reverse('prompt-release', args=[slug])}?{query}")
     try:
         _take(request, page)
     except (DraftConflict, StaleRevision):
-        changed = _("The draft was written to since you were asked.")
-        raise RequestRefused(409, changed, _("Look at it again first.")) from None
+        changed = _("The draft has changed since you opened this page.")
+        raise RequestRefused(409, changed, _("Check it again first.")) from None
     except JailError as error:
         raise RequestRefused(503, reason(error)) from error
-    messages.success(request, _("Your draft is what you chose. Look at it, then save it."))
+    messages.success(request, _("Draft updated with your choices. Check it, then save."))
     return redirect("prompt-edit", slug)
 
 

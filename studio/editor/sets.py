@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from builder.errors import JailError
 from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.contexts.at_round import dialect_of
 from studio.models import Draft, PromptSet, PromptVersion, SampleContext, Tag
 from studio.preview.saving import Refused, require_sound, save_as_version
@@ -24,15 +25,28 @@ from studio.shell.refusal import RequestRefused
 
 
 def create_set(
-    name: str, *, tags: Sequence[str], dialect: str, at: datetime, holds: str = FileKind.PROMPTS
+    name: str,
+    *,
+    tags: Sequence[str],
+    dialect: str,
+    by: User,
+    at: datetime,
+    holds: str = FileKind.PROMPTS,
 ) -> PromptSet:
     """A set without a version yet."""
+    require_room(by, Limit.SETS, PromptSet.objects.filter(made_by=by))
     while True:
         slug = free_slug(PromptSet.objects.all(), name, "set")
         try:
             with transaction.atomic():
                 made = PromptSet.objects.create(
-                    slug=slug, name=name, dialect=dialect, holds=holds, created_at=at, changed_at=at
+                    slug=slug,
+                    name=name,
+                    dialect=dialect,
+                    holds=holds,
+                    made_by=by,
+                    created_at=at,
+                    changed_at=at,
                 )
                 _set_tags(made, tags)
                 record(Event.SET_MADE, made, after={"slug": slug, "holds": holds, "dialect": dialect})
@@ -47,7 +61,7 @@ def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVer
     """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
     dialect = dialect_of(prompt_set)
     if prompt_set.file_kind.is_system:
-        message = _("The usual settings")
+        message = _("Default settings")
     elif dialect.release:
         message = _("Default templates of MixSeek %(release)s") % {"release": dialect.release}
     else:
@@ -95,7 +109,7 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         require_sound(source, newest.templates, owner=by)
     with transaction.atomic():
         tags = [tag.name for tag in source.tags.all()]
-        copy = create_set(name, tags=tags, dialect=source.dialect, at=at, holds=source.holds)
+        copy = create_set(name, tags=tags, dialect=source.dialect, by=by, at=at, holds=source.holds)
         for context in source.contexts.all():
             _copy_context(context, copy, at)
         PromptSet.objects.filter(pk=copy.pk).update(
@@ -136,7 +150,7 @@ def restore_version(
 def shared_failure(finding: Finding) -> str:
     """What a version that was saved all the same fails in."""
     words = {"where": finding.where, "what": finding.text}
-    return _("In the shared context “%(where)s” this text gives no prompt: %(what)s") % words
+    return _("Can’t render in the shared context “%(where)s”: %(what)s") % words
 
 
 def reason(error: Refused | JailError) -> str:
@@ -166,8 +180,8 @@ def require_templates(prompt_set: PromptSet) -> None:
     if not prompt_set.file_kind.has_templates:
         raise RequestRefused(
             404,
-            _("«%(name)s» holds a system prompt: there is no such page for it.") % {"name": prompt_set.name},
-            _("Contexts, matrix, suggestions and scores are about prompt templates."),
+            _("«%(name)s» is a system prompt, which has no such page.") % {"name": prompt_set.name},
+            _("Contexts, matrix, coverage and scores exist only for prompt templates."),
         )
 
 

@@ -92,7 +92,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
             warn=lambda finding: messages.warning(request, shared_failure(finding)),
         )
     except NothingChanged:
-        note = _("Nothing changed since v%(number)d, so no version was made.")
+        note = _("Nothing changed since v%(number)d, so no version was saved.")
         messages.info(request, note % {"number": draft.base})
         return redirect("prompt-edit", slug)
     except VersionConflict:
@@ -101,7 +101,7 @@ def prompt_save(request: HttpRequest, slug: str) -> HttpResponse:
     except Refused as refused:
         return _refused(request, page_with(sent), refused.findings)
     except JailError as refusal:
-        return _put_off(request, page_with(sent), refusal, _("Not saved, but your draft is kept."))
+        return _put_off(request, page_with(sent), refusal, _("Not saved as a version. Your draft is saved."))
     messages.success(request, _("Saved as v%(number)d.") % {"number": version.number})
     return redirect(prompt_set)
 
@@ -114,9 +114,9 @@ def _undecided(
         return conflict_page(request, page.prompt_set, draft, copy)
     except JailError as refusal:
         said = (
-            _("Not saved: another tab wrote to this draft. Both texts are kept.")
+            _("Not saved: another tab changed this draft. Both texts are saved as drafts.")
             if copy
-            else _("Not saved: somebody saved v%(number)d since. Your draft is kept.")
+            else _("Not saved: someone else saved v%(number)d first. Your draft is saved.")
             % {"number": page.prompt_set.revision}
         )
         return _put_off(request, page, refusal, said)
@@ -129,7 +129,7 @@ def _put_off(request: HttpRequest, page: EditorPage, refusal: JailError, said: s
 
 
 def _refused(request: HttpRequest, page: EditorPage, findings: Sequence[Finding]) -> HttpResponse:
-    said = _("Not saved: fix the problems below. Your draft is kept.")
+    said = _("Not saved: fix the problems below. Your draft is saved.")
     messages.error(request, said, extra_tags="refused")
     return editor_page(request, not_saved(page, person_of(request), findings=findings), 422)
 
@@ -168,8 +168,8 @@ def prompt_discard(request: HttpRequest, slug: str) -> HttpResponse:
         fresh = SentDraft(prompt_set.starting_text(latest), prompt_set.revision, seen)
         Draft.objects.replace(draft, fresh, reason=CopyReason.DISCARDED, at=timezone.now())
     except StaleRevision:
-        changed = _("The draft was written to since you were asked.")
-        raise RequestRefused(409, changed, _("Look at it again first.")) from None
+        changed = _("The draft has changed since you opened this page.")
+        raise RequestRefused(409, changed, _("Check it again first.")) from None
     messages.success(request, _("Draft discarded. You can restore it under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
@@ -190,7 +190,7 @@ def prompt_copy(request: HttpRequest, slug: str, number: int) -> HttpResponse:
     except StaleRevision:
         return redirect(f"{reverse('prompt-conflict', args=[slug])}?copy={copy.pk}")
     copy.delete()
-    messages.success(request, _("Your text is back."))
+    messages.success(request, _("Text restored."))
     return redirect("prompt-edit", slug)
 
 
@@ -227,7 +227,7 @@ def _both_texts(request: HttpRequest, slug: str) -> HttpResponse:
         _take(request, conflict)
     except StaleRevision:
         return conflict_page(request, prompt_set, Draft.objects.get(pk=draft.pk), copy, moved=True)
-    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
+    messages.success(request, _("Draft updated. The previous text is under “Saved drafts”."))
     return redirect("prompt-edit", slug)
 
 

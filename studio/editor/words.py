@@ -21,7 +21,7 @@ def editor_words() -> str:
             },
             "phrases": _phrases(),
             # Translators: %s is what would be written instead.
-            "apply": _("Write %s"),
+            "apply": _("Replace with %s"),
             "coverage": _coverage(),
             "rounds": {
                 "fails": pgettext("mark of a round", "fails"),

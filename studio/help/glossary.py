@@ -119,9 +119,9 @@ _TERMS = (
         "cacheable-prefix",
         _("Cacheable prefix"),
         _(
-            "The beginning that several prompts share to the byte. Providers keep it in a cache and "
-            "charge less for it. The first thing that differs, such as the round number, ends it: put "
-            "what changes last."
+            "The identical beginning of several prompts. Providers cache it and charge less for "
+            "it. It ends at the first difference, such as the round number: put what changes "
+            "last."
         ),
     ),
     Term(
@@ -179,10 +179,10 @@ _TERMS = (
     ),
     Term(
         "receipt",
-        _("Export receipt"),
+        _("Export record"),
         _(
-            "The record of an export: which version was written to which file, what the file held before, "
-            "who confirmed it and what came of it. An export can be undone from its receipt."
+            "The record of an export: which version was written to which file, the previous "
+            "content, who confirmed it and the result. An export can be undone from its record."
         ),
         "ship-it",
     ),

@@ -42,7 +42,7 @@ PAGES = (
     HelpPage(
         "ship-it",
         _("Ship a version"),
-        _("Move a label, look at each file, confirm, and keep the receipts."),
+        _("Move a label, review each file and confirm. Every export is recorded."),
     ),
     HelpPage(
         "watch-a-run",
@@ -75,6 +75,12 @@ PAGES = (
         "pinned-runs",
         _("Run one version for certain"),
         _("Start MixSeek with a version of your choice, and have the run say so."),
+        has_picture=False,
+    ),
+    HelpPage(
+        "everything",
+        _("Take everything with you"),
+        _("The whole studio as plain files, and how to read them into another one."),
         has_picture=False,
     ),
 )  # fmt: skip

@@ -170,7 +170,7 @@ def _steps(workspaces: Sequence[Workspace]) -> list[Step]:
         ),
         Step(
             _("Add a sample context"),
-            _("A task with a few rounds, so that you see what a team receives."),
+            _("A task with a few rounds, to see what a team receives."),
             reverse("context-list"),
             SampleContext.objects.exists(),
         ),

@@ -26,7 +26,7 @@ def demo_remove(request: HttpRequest) -> HttpResponse:
     changed = False
     if request.method == "POST":
         if remove_demo(request.POST.get("mark", ""), settings.STUDIO_DATA) is not None:
-            messages.success(request, _("The demo data is removed."))
+            messages.success(request, _("Demo data removed."))
             return redirect("home")
         changed = True
     context = {"removal": planned_removal(), "changed": changed}

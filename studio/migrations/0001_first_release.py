@@ -323,7 +323,7 @@ class Migration(migrations.Migration):
             name="ExportReceipt",
             fields=[
                 ("export", models.OneToOneField(on_delete=django.db.models.deletion.PROTECT, primary_key=True, related_name="receipt", serialize=False, to="studio.export")),
-                ("outcome", models.CharField(choices=[("written", "Written"), ("unchanged", "Already so"), ("failed", "Not written"), ("unclear", "Unclear")], max_length=20)),
+                ("outcome", models.CharField(choices=[("written", "Written"), ("unchanged", "No change"), ("failed", "Not written"), ("unclear", "Unclear")], max_length=20)),
                 ("hash_found", models.CharField(blank=True, max_length=64)),
                 ("error_code", models.CharField(blank=True, max_length=60)),
                 ("error_params", models.JSONField(default=dict)),
@@ -346,7 +346,7 @@ class Migration(migrations.Migration):
                 ("judgment_user_prompt", models.TextField(blank=True)),
                 ("system_prompt", models.TextField(null=True)),
                 ("message", models.CharField(blank=True, max_length=500)),
-                ("reason", models.CharField(choices=[("other-tab", "Written in another tab"), ("discarded", "Discarded"), ("replaced", "Replaced by a merge"), ("imported", "Imported"), ("reordered", "Before a suggested order")], max_length=20)),
+                ("reason", models.CharField(choices=[("other-tab", "From another tab"), ("discarded", "Discarded"), ("replaced", "Replaced by a merge"), ("imported", "Imported"), ("reordered", "Before the suggested order")], max_length=20)),
                 ("tab", models.CharField(blank=True, max_length=40)),
                 ("kept_at", models.DateTimeField()),
                 ("person", models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name="+", to=settings.AUTH_USER_MODEL)),

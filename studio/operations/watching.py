@@ -30,10 +30,12 @@ from builder.errors import (
 )
 from builder.leaderboard import database_path
 from studio.access.audit import clean_audit
+from studio.access.webhooks import clean_deliveries
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
 from studio.models import PromptVersion, Workspace
 from studio.results.attribution import attribute_workspace
+from studio.workspaces.found_drift import note_drift
 from studio.workspaces.models import LABELLED
 
 SECONDS = 10.0
@@ -88,7 +90,7 @@ class Watch:
                     self._seen[workspace.pk] = state
                 looked += 1
         with suppress(JailError):  # the next look does better
-            list(out_of_step(workspaces, most=None))
+            note_drift(list(out_of_step(workspaces, most=None)), timezone.now())
             try_contexts()
         return looked
 
@@ -98,6 +100,7 @@ class Watch:
         if self._cleaned is None or now - self._cleaned > _CLEANED_EVERY:
             self._cleaned = now
             clean_audit(settings.ENVIRONMENT.keep_audit, now)
+            clean_deliveries(settings.ENVIRONMENT.keep_deliveries, now)
 
     def _is_enough(self, state: tuple[int, _State]) -> bool:
         """Whether to wait for a change: a jail that is starting or a copy under way needs another look."""

@@ -40,8 +40,9 @@ def branch_findings(prompt_set: PromptSet, texts: Templates, dialect: Dialect) -
         elif untried := sorted(trial.untried & set(reached(prompt_set, kind, text).unreached)):
             yield Finding(
                 "hint",
-                _("Not tried, because nothing leads there: lines %(lines)s.") % {"lines": _shown(untried)},
-                _("A sample context that reaches them shows what they give."),
+                _("Not checked, because no sample covers them: lines %(lines)s.")
+                % {"lines": _shown(untried)},
+                _("Add a sample context that covers them."),
                 kind=kind,
                 line=untried[0],
             )

@@ -24,8 +24,8 @@ _SWITCHES = tuple(name for name in CONFIG if isinstance(getattr(_USUAL, name), b
 
 def _labels() -> dict[str, str]:
     return {
-        "max_submission_history_items": _("Past submissions, at most"),
-        "max_leaderboard_display_teams": _("Teams of the ranking, at most"),
+        "max_submission_history_items": _("Past submissions, maximum"),
+        "max_leaderboard_display_teams": _("Teams in the ranking, maximum"),
         "submission_preview_chars": _("Characters of each submission"),
         "enable_trend_analysis": _("The score trend"),
         "estimated_prompt_tokens": _("Tokens of the round prompt"),
@@ -58,7 +58,7 @@ class BudgetForm(forms.Form):
         self.is_system = prompt_set.file_kind.is_system
         choice = self.fields["language_model"]
         assert isinstance(choice, forms.ModelChoiceField)
-        choice.empty_label = _("None: nothing is priced")
+        choice.empty_label = _("None: no costs")
         if self.is_system:
             for kind in KINDS:
                 del self.fields[kind]
@@ -144,7 +144,7 @@ def _count(name: str, label: str) -> forms.Field:
 
 
 def _switch(name: str, label: str) -> forms.Field:
-    usual = _("As usual: on") if getattr(_USUAL, name) else _("As usual: off")
+    usual = _("Default: on") if getattr(_USUAL, name) else _("Default: off")
     choices = [("", usual), ("on", _("On")), ("off", _("Off"))]
     return forms.ChoiceField(choices=choices, required=False, label=label)
 

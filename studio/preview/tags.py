@@ -229,19 +229,19 @@ def _levels(view: BudgetView) -> str:
         "teams": view.config.max_leaderboard_display_teams,
     }
     said = {
-        "not_round": _("The priority levels are about a team's round prompt; here nothing is ranked."),
+        "not_round": _("Priority levels apply only to a team's round prompt."),
         "no_context": _("Choose a sample context to see what the priority levels would leave out."),
         "fits": _(
-            "A round prompt made by the priority levels has %(tokens)s tokens and fits: it shows at most"
-            " %(items)d submissions, of each %(characters)d characters, and %(teams)d teams."
+            "With the priority levels the round prompt has %(tokens)s tokens and fits: at most "
+            "%(items)d submissions of %(characters)d characters each, and %(teams)d teams."
         )
         % shown,
-        "left_out": _("A round prompt made by the priority levels has %(tokens)s tokens:") % shown,
-        "level_one": _("Even level 1 alone, which is never left out, is too long:"),
+        "left_out": _("With the priority levels the round prompt has %(tokens)s tokens:") % shown,
+        "level_one": _("Level 1 alone, which is always included, is too long:"),
     }[view.levels]
     notes = "".join(f"<li>{escape(note)}</li>" for note in view.notes)
     lines = f"<ul>{notes}</ul>" if notes else ""
-    mixseek = _("MixSeek itself cuts nothing: the prompt is sent as it stands.")
+    mixseek = _("MixSeek does not shorten prompts: this one is sent as shown.")
     return (
         f'<div class="budget-levels"><p>{escape(said)}</p>{lines}<p class="soft">{escape(mixseek)}</p></div>'
     )
@@ -266,7 +266,7 @@ def _model(view: BudgetView, prompt_set: PromptSet) -> str:
         share = number_format(100 * view.context_share, decimal_pos=1)
         said = escape(_("%(share)s %% of its context length") % {"share": share})
         if view.context_share > 1:
-            said += _badge(_("longer than the model can read"))
+            said += _badge(_("exceeds the context length"))
         facts.append(said)
     facts.append(escape(_("%(cost)s for the prompt") % {"cost": about(dollars(cost.plain), cost.exact)}))
     # Asked for once somebody looks: to tell what stays the same is a job of its own.
@@ -291,8 +291,8 @@ def cache_note(cost: Cost) -> str:
     kept = about(grouped(cost.cached_tokens), cost.exact)
     return {
         "read": _("%(tokens)s tokens from the cache") % {"tokens": kept},
-        "too_short": _("the stable beginning is too short for the cache"),
-        "too_close": _("the stable beginning is too near to the minimum to say"),
-        "not_kept": _("no cache is known of this model"),
-        "not_known": _("what stays the same is not known"),
+        "too_short": _("the cacheable prefix is too short"),
+        "too_close": _("the cacheable prefix is too close to the minimum to say"),
+        "not_kept": _("no cache known for this model"),
+        "not_known": _("the cacheable prefix is unknown"),
     }[cost.cache]

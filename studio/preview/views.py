@@ -162,12 +162,12 @@ def prompt_cacheable_prefix_take(request: HttpRequest, slug: str) -> HttpRespons
     except DraftConflict as conflict:
         return conflict_page(request, prompt_set, conflict.draft, conflict.copy)
     except (NoSuchHint, StaleRevision):
-        said = _("The text is another one by now, so nothing was reordered. Your draft is kept.")
+        said = _("The text has changed meanwhile, so nothing was reordered. Your draft is saved.")
         return _not_taken(request, _sent_page(request, prompt_set), said, 409)
     except JailError as refusal:
-        said = _("Not reordered just now, but your draft is kept.")
+        said = _("Not reordered. Your draft is saved.")
         return _not_taken(request, page, said, status_of(refusal))
-    messages.success(request, _("Draft updated. The text before is under “Saved drafts”."))
+    messages.success(request, _("Draft updated. The previous text is under “Saved drafts”."))
     query = {"kind": view.kind, "context": view.context, "round": view.round or ""}
     shown = urlencode({name: value for name, value in query.items() if value})
     return redirect(f"{reverse('prompt-edit', args=[slug])}?{shown}")
@@ -274,7 +274,7 @@ def prompt_budgets(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     form = BudgetForm(request.POST, prompt_set=prompt_set)
     if form.is_valid() and _stored(prompt_set, form):
-        messages.success(request, _("Budgets and model are saved."))
+        messages.success(request, _("Budgets and model saved."))
         return redirect(prompt_set)
     return settings_page(request, prompt_set, budget_form=form)
 
@@ -298,6 +298,6 @@ def _stored(prompt_set: PromptSet, form: BudgetForm) -> bool:
                 after=said | {"language_model": str(model or "")},
             )
     except IntegrityError:
-        form.add_error("language_model", _("Somebody deleted this model just now."))
+        form.add_error("language_model", _("Someone else just deleted this model."))
         return False
     return True

@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from studio.access.audit import Event, record
+from studio.access.limits import Limit, require_room
 from studio.prompts.models import PromptSet
 from studio.prompts.texts import TextRow, Texts
 
@@ -102,6 +103,7 @@ class DraftManager(models.Manager["Draft"]):
             return mine.get()
         if mine.exists():
             return None
+        require_room(person, Limit.DRAFTS, self.filter(person=person))
         try:
             with transaction.atomic():
                 return self.create(
@@ -171,11 +173,11 @@ class Draft(WrittenText):
 class CopyReason(models.TextChoices):
     """Why a text stands beside the draft instead of in it."""
 
-    OTHER_TAB = "other-tab", _("Written in another tab")
+    OTHER_TAB = "other-tab", _("From another tab")
     DISCARDED = "discarded", _("Discarded")
     REPLACED = "replaced", _("Replaced by a merge")
     IMPORTED = "imported", _("Imported")
-    REORDERED = "reordered", _("Before a suggested order")
+    REORDERED = "reordered", _("Before the suggested order")
 
 
 class DraftCopyManager(models.Manager["DraftCopy"]):

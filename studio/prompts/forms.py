@@ -172,9 +172,7 @@ class LabelForm(forms.Form):
         if not re.fullmatch(r"[-\w]{1,40}", name):
             raise ValidationError(_("A label is one word of letters, digits, hyphens and underscores."))
         if name in _NO_LABELS or re.fullmatch(r"v?[0-9]+", name):
-            raise ValidationError(
-                _("«%(name)s» cannot be a label: it means something else.") % {"name": name}
-            )
+            raise ValidationError(_("«%(name)s» is reserved and cannot be a label.") % {"name": name})
         return name
 
 

@@ -63,27 +63,25 @@ class LanguageModelForm(forms.Form):
     cache_minimum = TokensField(
         required=False,
         label=gettext_lazy("Cached from"),
-        help_text=gettext_lazy(
-            "Tokens of the shortest beginning that the vendor keeps; empty where it keeps none."
-        ),
+        help_text=gettext_lazy("Shortest prefix that the vendor caches, in tokens; empty if it caches none."),
     )
     cache_step = TokensField(
         required=False,
         label=gettext_lazy("Cached in steps of"),
-        help_text=gettext_lazy("Beyond the minimum, so many tokens at a time; 1 where nothing is said."),
+        help_text=gettext_lazy("Step size beyond the minimum, in tokens; 1 if not documented."),
     )
     input_price = PriceField(label=gettext_lazy("Input"))
     cached_price = PriceField(label=pgettext_lazy("price", "Cached"))
     cache_write_price = PriceField(
         label=gettext_lazy("Cache write"),
-        help_text=gettext_lazy("Empty where it costs what other input costs."),
+        help_text=gettext_lazy("Empty if it costs the same as other input."),
     )
     output_price = PriceField(label=gettext_lazy("Output"))
     as_of = forms.DateField(
-        label=gettext_lazy("Figures as of"),
+        label=gettext_lazy("Prices as of"),
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
         input_formats=["%Y-%m-%d"],
-        help_text=gettext_lazy("The day on which they were read in the vendor's documentation."),
+        help_text=gettext_lazy("Date on which they were checked in the vendor's documentation."),
     )
     note = LineField(max_length=300, required=False, label=gettext_lazy("Note"))
 
@@ -110,7 +108,7 @@ class LanguageModelForm(forms.Form):
         """A day that has been."""
         day: date = self.cleaned_data["as_of"]
         if day > self.today:
-            raise ValidationError(_("This day is yet to come."))
+            raise ValidationError(_("This date is in the future."))
         return day
 
     def differences(self, stored: LanguageModel) -> list[tuple[str, str, str]]:

@@ -47,7 +47,7 @@ def model_new(request: HttpRequest) -> HttpResponse:
         except NameTaken:
             form.add_error("name", name_taken())
         else:
-            messages.success(request, _("%(name)s is in the table.") % {"name": made.name})
+            messages.success(request, _("%(name)s added.") % {"name": made.name})
             return redirect("model-list")
     return _form_page(request, form, None)
 
@@ -76,10 +76,10 @@ def model_edit(request: HttpRequest, pk: int) -> HttpResponse:
         stored = LanguageModel.objects.select_related("changed_by").filter(pk=pk).first()
         if stored is None:
             raise RequestRefused(
-                409, _("Somebody deleted this model."), _("Add it again from the list.")
+                409, _("Someone else deleted this model."), _("Add it again from the list.")
             ) from None
         return _form_page(request, form, stored, status=409, differences=form.differences(stored))
-    messages.success(request, _("The figures of %(name)s are saved.") % {"name": form.cleaned_data["name"]})
+    messages.success(request, _("%(name)s saved.") % {"name": form.cleaned_data["name"]})
     return redirect("model-list")
 
 
@@ -90,12 +90,12 @@ def model_reset(request: HttpRequest, pk: int) -> HttpResponse:
     model = get_object_or_404(LanguageModel, pk=pk)
     seen = valid_or_refuse(SeenModelForm(request.POST)).cleaned_data["revision"]
     if model.name not in SHIPPED:
-        raise RequestRefused(404, _("The studio ships no figures of %(name)s.") % {"name": model.name})
+        raise RequestRefused(404, _("There are no bundled prices for %(name)s.") % {"name": model.name})
     try:
         language_models.back_to_shipped(model, revision=seen)
     except ModelConflict:
         raise _conflict() from None
-    messages.success(request, _("%(name)s has its shipped figures again.") % {"name": model.name})
+    messages.success(request, _("Bundled prices of %(name)s restored.") % {"name": model.name})
     return redirect("model-list")
 
 
@@ -110,7 +110,7 @@ def model_delete(request: HttpRequest, pk: int) -> HttpResponse:
             language_models.discard(model, revision=seen["revision"], sets=seen["sets"] or 0)
         except ModelConflict:
             raise _conflict() from None
-        messages.success(request, _("%(name)s is out of the table.") % {"name": model.name})
+        messages.success(request, _("%(name)s deleted.") % {"name": model.name})
         return redirect("model-list")
     sets = list(PromptSet.objects.filter(language_model=model).order_by("name", "pk"))
     return render(request, "prompts/language_models/delete.html", {"model": model, "sets": sets})
@@ -129,8 +129,8 @@ def model_shipped(request: HttpRequest) -> HttpResponse:
 def _conflict() -> RequestRefused:
     return RequestRefused(
         409,
-        _("Somebody changed this model, or named it in a set, since you opened the page."),
-        _("Open the table of models again and look at it; decide then."),
+        _("This model was changed, or chosen in a set, since you opened the page."),
+        _("Check it in the table of models again."),
     )
 
 

@@ -94,6 +94,7 @@ class PromptSet(models.Model):
     revision = models.PositiveIntegerField(default=0)
     created_at = models.DateTimeField()
     changed_at = models.DateTimeField(db_index=True)
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
     objects = PromptSetQuerySet.as_manager()
 

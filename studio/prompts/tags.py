@@ -7,6 +7,7 @@ from django import template
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from studio.access.roles import LOWEST_ROLE, Action
 from studio.prompts.drafts import Draft
 from studio.prompts.models import PromptSet
 
@@ -30,7 +31,11 @@ class Tab:
 def set_frame(context: template.RequestContext, tab: str) -> dict[str, Any]:
     """Name, labels, actions and tabs of the page's set; ``tab`` is the one that the page belongs to."""
     prompt_set, request = context["prompt_set"], context["request"]
-    why_not = "" if prompt_set.revision > 1 else _nothing_to_compare(prompt_set, request.user)
+    may = context["may"]
+    why_not = {"compare": "" if prompt_set.revision > 1 else _nothing_to_compare(prompt_set, request.user)}
+    if not may[Action.EDIT]:
+        role = LOWEST_ROLE[Action.EDIT].label
+        why_not["edit"] = why_not["settings"] = _("Needs the role %(role)s") % {"role": role}
     named = [
         ("history", _("History"), "prompt-detail", ""),
         ("edit", _("Edit"), "prompt-edit", "e"),
@@ -48,8 +53,8 @@ def set_frame(context: template.RequestContext, tab: str) -> dict[str, Any]:
         url = reverse(view, args=[prompt_set.slug])
         at_it = request.path == url or (name == "compare" and request.path.startswith(url))
         current = ("page" if at_it else "true") if name == tab else ""
-        tabs.append(Tab(title, url, keys, current, why_not if name == "compare" and not current else ""))
-    return {"prompt_set": prompt_set, "tab": tab, "tabs": tabs}
+        tabs.append(Tab(title, url, keys, current, "" if current else why_not.get(name, "")))
+    return {"prompt_set": prompt_set, "tab": tab, "tabs": tabs, "may": may}
 
 
 def _nothing_to_compare(prompt_set: PromptSet, person: Any) -> str:

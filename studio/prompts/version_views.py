@@ -43,21 +43,21 @@ def version_restore(request: HttpRequest, slug: str, number: int) -> HttpRespons
             version, base=clean["base"], message=message, by=person_of(request), at=timezone.now()
         )
     except NothingChanged:
-        text = _("The newest version has the text of v%(number)d already, so no version was made.")
+        text = _("The newest version already has the text of v%(number)d, so no version was saved.")
         messages.info(request, text % {"number": number})
         return redirect(version)
     except VersionConflict as conflict:
         raise RequestRefused(
             409,
-            _("Somebody saved a version since you opened this page."),
-            _("Go back to the history and look at it; restore then, if you still want to."),
+            _("Someone else saved a version since you opened this page."),
+            _("Check it in the history, then restore if you still want to."),
         ) from conflict
     except Refused as refused:
-        messages.error(request, _("Not restored: what v%(number)d says has problems.") % {"number": number})
+        messages.error(request, _("Not restored: v%(number)d has problems.") % {"number": number})
         return version_page(request, version, refused.findings, status=422)
     except JailError as error:
         raise RequestRefused(503, reason(error)) from error
-    messages.success(request, _("v%(old)d is restored as v%(new)d.") % {"old": number, "new": made.number})
+    messages.success(request, _("v%(old)d restored as v%(new)d.") % {"old": number, "new": made.number})
     return redirect(made.prompt_set)
 
 
@@ -86,7 +86,7 @@ def _last_change(request: HttpRequest, prompt_set: PromptSet) -> HttpResponse:
         return redirect("prompt-compare", prompt_set.slug, newest, "draft")
     if newest > 1:
         return redirect("prompt-compare", prompt_set.slug, newest - 1, newest)
-    messages.info(request, _("There is nothing to compare yet: a second version is needed, or a draft."))
+    messages.info(request, _("Nothing to compare yet: save a second version or start a draft."))
     return redirect(prompt_set)
 
 
@@ -133,7 +133,7 @@ def label_move(request: HttpRequest, slug: str) -> HttpResponse:
         clean["name"], version, by=person_of(request), at=timezone.now(), note=clean["note"]
     )
     said = (
-        _("%(label)s points at v%(number)d now.") if moved else _("%(label)s points at v%(number)d already.")
+        _("%(label)s now points to v%(number)d.") if moved else _("%(label)s already points to v%(number)d.")
     )
     messages.success(request, said % {"label": clean["name"], "number": version.number})
     return redirect(version)
@@ -173,5 +173,5 @@ def _remove(request: HttpRequest, prompt_set: PromptSet, name: str, note: str) -
             _("Workspaces follow %(label)s: %(workspaces)s.") % {"label": name, "workspaces": followers},
             _("Let them follow another label first, or move this one."),
         ) from error
-    messages.success(request, _("%(label)s is taken off; its history stays.") % {"label": name})
+    messages.success(request, _("%(label)s removed; its history is kept.") % {"label": name})
     return redirect("label-history", prompt_set.slug, name)

@@ -74,18 +74,19 @@ def prompt_new(request: HttpRequest) -> HttpResponse:
     form = NewPromptSetForm(request.POST if request.method == "POST" else None)
     if not form.is_valid():
         return _form_page(request, "prompts/new.html", {"form": form})
-    clean, now = form.cleaned_data, timezone.now()
+    clean, person, now = form.cleaned_data, person_of(request), timezone.now()
     made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], at=now, holds=clean["holds"]
+        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
     )
-    person = person_of(request)
     if clean["start"] == "empty":
         start_empty(made, by=person, at=now)
         return redirect("prompt-edit", made.slug)
     try:
         save_defaults(made, by=person, at=now)
     except (Refused, JailError) as error:
-        messages.warning(request, _("The set is there, without a version: %(why)s") % {"why": reason(error)})
+        messages.warning(
+            request, _("The set was created, but without a version: %(why)s") % {"why": reason(error)}
+        )
     return redirect("prompt-edit", made.slug)
 
 
@@ -124,7 +125,7 @@ def prompt_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return settings_page(request, prompt_set, form=form)
     clean = form.cleaned_data
     change_set(prompt_set, name=clean["name"], dialect=clean["dialect"], tags=clean["tags"])
-    messages.success(request, _("The settings are saved."))
+    messages.success(request, _("Settings saved."))
     return redirect(prompt_set)
 
 
@@ -136,9 +137,9 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     archive_set(prompt_set, archived)
     said = (
-        _("Archived. Everything is kept, under «Archived» in the list.")
+        _("Archived. You can find it under «Archived» in the list.")
         if archived
-        else _("Back in the list.")
+        else _("Restored from the archive.")
     )
     messages.success(request, said)
     return redirect(prompt_set)
@@ -156,12 +157,12 @@ def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
         copy = duplicate_set(prompt_set, form.cleaned_data["name"], by=person_of(request), at=timezone.now())
     except Refused as refused:
         messages.error(
-            request, _("Not duplicated, for the text has a problem. %(why)s") % {"why": reason(refused)}
+            request, _("Not duplicated: the text has a problem. %(why)s") % {"why": reason(refused)}
         )
         return settings_page(request, prompt_set, duplicate_form=form)
     except JailError as error:
         raise RequestRefused(503, reason(error)) from error
-    messages.success(request, _("This is the copy; the original stays as it is."))
+    messages.success(request, _("Copy created."))
     return redirect(copy)
 
 

@@ -16,6 +16,7 @@ from builder.errors import BuilderError, DatabaseMissing, JailError, Leaderboard
 from builder.leaderboard import DeliveredRun, Execution, StoredRound
 from builder.results.attribution import Attribution, Candidate, attribute, decide, formats_of, nearest
 from builder.template.dialect import MIXSEEK
+from studio.access.webhooks import Told, tell
 from studio.models import Export, PromptVersion, RoundResult, RunResult, Workspace
 from studio.results.kept_settings import RunSettings, note_unfinished_teams
 from studio.results.manifests import Claims
@@ -326,7 +327,23 @@ def _metrics(rounds: Sequence[StoredRound]) -> list[str]:
 def _store(result: RunResult, candidates: list[int], rounds: list[RoundResult]) -> None:
     with transaction.atomic():
         # Another server may have been faster; what was found later counts.
-        RunResult.objects.filter(workspace=result.workspace, execution_id=result.execution_id).delete()
+        known = RunResult.objects.filter(workspace=result.workspace, execution_id=result.execution_id)
+        before = known.values_list("over", "found", "version").first()
+        known.delete()
         result.save()
         result.candidates.set(candidates)
         RoundResult.objects.bulk_create(rounds)
+        if result.over and before != (True, result.found, result.version_id):
+            tell(Told.RUN_EXAMINED, _message(result), result.examined_at)
+
+
+def _message(result: RunResult) -> dict[str, object]:
+    version = result.version
+    return {
+        "workspace": result.workspace.slug,
+        "execution": result.execution_id,
+        "found": result.found,
+        "set": version.prompt_set.slug if version else None,
+        "version": version.number if version else None,
+        "best_score": result.best_score,
+    }

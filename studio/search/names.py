@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from django.contrib.auth.models import User
 from django.db.models import Q
 from django.db.models.functions import Substr
 from django.urls import reverse, reverse_lazy
@@ -15,6 +16,7 @@ from django.utils import translation
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 
+from studio.access.roles import Action, may
 from studio.contexts.models import SampleContext
 from studio.help.glossary import TERMS
 from studio.help.pages import PAGES
@@ -56,11 +58,11 @@ class Name:
     """Of an action of the current page: its place among those that the page sent."""
 
 
-def find_names(query: str, actions: Sequence[str] = ()) -> list[Name]:
+def find_names(query: str, person: User, actions: Sequence[str] = ()) -> list[Name]:
     """Names that have the words, the closest first; without words, where one may want to go."""
     words = fold(query).split()
     sets = _sets()
-    here, pages = list(_actions(actions)), _pages()
+    here, pages = list(_actions(actions)), _pages(person)
     if not words:
         return [*here, *pages, *(each.as_name() for each in sets[:5])][:MOST]
     named = (
@@ -97,9 +99,11 @@ def _actions(actions: Sequence[str]) -> Iterator[Name]:
         yield Name(kind, "action", title, "", tuple(fold(name) for name in in_both(title)), action=place)
 
 
-def _pages() -> Iterator[Name]:
+def _pages(person: User) -> Iterator[Name]:
     kind, language = _("Page"), "ja" if translation.get_language() == "ja" else "en"
     for icon, url, titles in _titles():
+        if url in _needed() and not may(person, _needed()[url]):
+            continue
         yield Name(kind, icon, titles[language], url, tuple(fold(title) for title in titles.values()))
 
 
@@ -110,6 +114,19 @@ def _help() -> Iterator[Name]:
     for title, url, hint in entries:
         names = tuple(fold(each) for each in in_both(str(title)))
         yield Name(kind, "help", str(title), url, names, hint)
+
+
+@cache
+def _needed() -> dict[str, Action]:
+    """Pages that not everybody may open."""
+    named = (
+        ("prompt-new", Action.EDIT),
+        ("prompt-import", Action.EDIT),
+        ("context-new", Action.CONTEXT),
+        ("workspace-new", Action.WORKSPACE),
+        ("people", Action.PEOPLE),
+    )
+    return {reverse(name): action for name, action in named}
 
 
 @cache
@@ -125,6 +142,8 @@ def _titles() -> list[tuple[str, str, dict[str, str]]]:
                 ("workspaces", "workspace-new", _("Register a workspace")),
                 ("workspaces", "export-list", _("Exports")),
                 ("system", "model-list", _("Models")),
+                ("person", "people", _("People")),
+                ("person", "role-list", _("Who may do what")),
                 ("search", "audit-list", _("Audit")),
                 ("system", "shortcuts", _("Keyboard shortcuts")),
                 ("search", "search", _("Search")),

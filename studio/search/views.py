@@ -16,7 +16,7 @@ from studio.search.forms import PaletteForm, SearchPageForm
 from studio.search.names import find_names
 from studio.search.tasks import search_tasks
 from studio.search.versions import search_versions
-from studio.shell.requests import valid_or_refuse
+from studio.shell.requests import person_of, valid_or_refuse
 
 _FEW, _MANY = 10, 30
 """Matches of each part on the page of all parts, and on the page of one."""
@@ -42,7 +42,7 @@ def search(request: HttpRequest) -> HttpResponse:
         size = _MANY if wanted["part"] else _FEW
         parts = [wanted["part"]] if wanted["part"] else list(_SEARCHES)
         context["part"] = wanted["part"]
-        context["names"] = [] if wanted["part"] else find_names(wanted["q"])[:_NAMES]
+        context["names"] = [] if wanted["part"] else find_names(wanted["q"], person_of(request))[:_NAMES]
         for part in parts:
             found = _SEARCHES[part](search, start=wanted["start"] or 0, size=size)
             more = {"q": wanted["q"], "part": part, "start": found.next}
@@ -58,7 +58,7 @@ def palette(request: HttpRequest) -> HttpResponse:
     form = valid_or_refuse(PaletteForm(request.GET))
     query = form.cleaned_data["q"]
     context = {
-        "names": find_names(query, form.actions()),
+        "names": find_names(query, person_of(request), form.actions()),
         "q": query,
         "search_url": f"{reverse('search')}?{urlencode({'q': query})}",
     }

@@ -54,32 +54,30 @@ def refusal_page(
 def usual_title(status: int) -> str:
     """What a status means, in a few words."""
     titles = {
-        400: _("That request could not be read"),
+        400: _("Bad request"),
         403: _("Not allowed"),
-        404: _("There is nothing here"),
-        405: _("Not that way"),
+        404: _("Page not found"),
+        405: _("Method not allowed"),
         409: _("Changed meanwhile"),
-        410: _("This link is used up"),
+        410: _("This link has expired"),
         413: _("Too large"),
         429: _("Too many attempts"),
         503: _("Not available right now"),
     }
-    return titles.get(status, _("Something went wrong here"))
+    return titles.get(status, _("Internal error"))
 
 
 def usual_advice(status: int) -> str:
     """What to do about it where nobody knows better."""
     advices = {
         400: _("Check the address or the form, and try again."),
-        403: _("Sign in with an account that may see this, or ask whoever runs this studio."),
+        403: _("Sign in with an account that has access, or ask the administrator."),
         404: _("Check the address, or start from one of the lists on the left."),
         405: _("Go back and use the button or link on the page."),
-        409: _("Your text is safe. Look at what changed, then decide."),
-        410: _("Run `manage.py link` where the studio is installed; it prints a fresh one."),
+        409: _("Check the changes, then decide."),
+        410: _("Run `manage.py link` where the studio is installed to get a new one."),
         413: _("Shorten the text or split the file, and send it again."),
-        429: _("Wait a moment, then try again; nothing you wrote was lost."),
-        503: _("Try again in a moment; nothing you wrote was lost."),
+        429: _("Wait a moment, then try again. Your input was not lost."),
+        503: _("Try again in a moment. Your input was not lost."),
     }
-    return advices.get(
-        status, _("This is our mistake, not yours. Try again; the server's log has the details.")
-    )
+    return advices.get(status, _("Try again; the server's log has the details."))

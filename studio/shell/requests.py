@@ -58,7 +58,7 @@ def refuse_other_encodings(request: HttpRequest) -> None:
     encoded = request.content_type == "application/x-www-form-urlencoded"
     doubtful = any(_REPLACEMENT in value for _, values in request.POST.lists() for value in values)
     if (doubtful or (encoded and not request.body.isascii())) and not (encoded and _is_utf8(request.body)):
-        raise RequestRefused(400, _("The text is not UTF-8."), _("Send it as the page's own form does."))
+        raise RequestRefused(400, _("The text is not UTF-8."), _("Use the form on the page."))
 
 
 def _is_utf8(body: bytes) -> bool:

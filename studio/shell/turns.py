@@ -29,9 +29,8 @@ class Busy(RequestRefused):
     def __init__(self) -> None:
         super().__init__(
             503,
-            _("The studio is at work on other large requests."),
-            _("Come back in %(seconds)d seconds; nothing you wrote was lost.")
-            % {"seconds": COME_BACK_SECONDS},
+            _("The studio is busy with other large requests."),
+            _("Try again in %(seconds)d seconds. Your input was not lost.") % {"seconds": COME_BACK_SECONDS},
         )
 
     def page(self, request: HttpRequest) -> HttpResponse:

@@ -182,8 +182,8 @@ def _side(workspace: Workspace, now: BuiltNow, name: str) -> ComparedBuild:
     if kept is None:
         raise RequestRefused(
             404,
-            _("This workspace has no such kept build."),
-            _("It may have made room for newer ones. Choose another one."),
+            _("This workspace has no such saved build."),
+            _("It may have been deleted to make room for newer ones. Choose another one."),
         )
     # What may not be looked into any more is not shown from memory either.
     return ComparedBuild(name, None if now.refusal else kept.prompt, kept)

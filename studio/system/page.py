@@ -51,9 +51,9 @@ class Column:
     @property
     def about(self) -> str:
         about: dict[PromptMode, str] = {
-            "full": _("Every section that has something to say."),
-            "minimal": _("What a helper of the agent needs: tools, workspace, files, runtime."),
-            "none": _("The identity line alone."),
+            "full": _("All sections with content."),
+            "minimal": _("For subagents: tools, workspace, files, runtime."),
+            "none": _("Only the identity line."),
         }
         return about[self.mode]
 
@@ -78,7 +78,7 @@ class SectionRow:
 
     section: Section
     share: float | None
-    """Of the prompt's bytes; none where it was left out."""
+    """Share of the prompt's bytes; none where it was left out."""
 
     @property
     def stability(self) -> str:

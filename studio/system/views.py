@@ -67,13 +67,13 @@ def system_keep(request: HttpRequest, slug: str) -> HttpResponse:
         raise _unbuilt(now.obstacles[0].text, now.obstacles[0].advice)
     outcome = keep(workspace, now.builds[mode], at=timezone.now(), note=note, by=person_of(request))
     if outcome == "too_long":
-        messages.error(request, _("This build is too long to be kept; its text can be downloaded."))
+        messages.error(request, _("This build is too long to be saved; its text can be downloaded."))
     elif outcome == "unwritable":
-        messages.error(request, _("This build holds a NUL character, which no database keeps."))
+        messages.error(request, _("This build contains a NUL character and cannot be stored."))
     elif outcome == "noted" and not note:
-        messages.success(request, _("This build is kept already: it is the newest one."))
+        messages.success(request, _("This build is already saved: it is the newest one."))
     else:
-        messages.success(request, _("The build is kept."))
+        messages.success(request, _("Build saved."))
     return redirect(f"{reverse('system-detail', args=[workspace.slug])}?mode={mode}#kept")
 
 
@@ -92,4 +92,4 @@ def system_compare(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _unbuilt(what: str, advice: str) -> RequestRefused:
-    return RequestRefused(404, _("There is no prompt to build now: %(what)s") % {"what": what}, advice)
+    return RequestRefused(404, _("Can't build: %(what)s") % {"what": what}, advice)

@@ -27,8 +27,8 @@ def require_not_fixed() -> None:
     """`STUDIO_WORKSPACE_ROOTS` wins: where it is set, nothing is allowed or taken back here."""
     if are_fixed():
         raise FolderRefused(
-            _("`STUDIO_WORKSPACE_ROOTS` says which folders the studio may use."),
-            _("Change that variable and start the studio again, or start it without the variable."),
+            _("The allowed folders are set by `STUDIO_WORKSPACE_ROOTS`."),
+            _("Change that variable and restart the studio, or start it without the variable."),
         )
 
 
@@ -41,15 +41,15 @@ def allow(path_text: str, *, by: str, at: datetime) -> Path:
     folder = Path(os.path.realpath(absolute(path_text)))
     if not folder.is_dir():
         raise FolderMissing(
-            _("There is no folder %(folder)s.") % {"folder": folder}, _("Make it, or correct the path.")
+            _("There is no folder %(folder)s.") % {"folder": folder}, _("Create it, or correct the path.")
         )
     if protected := protected_by(folder):
         raise FolderRefused(
             _("%(folder)s cannot be allowed, because of %(protected)s.")
             % {"folder": folder, "protected": protected},
             _(
-                "The whole disk, home folders, the studio's data folder and whatever holds them cannot be "
-                "allowed. Name the folder in which your workspaces lie."
+                "The whole disk, home folders, the studio's data folder and folders that contain them "
+                "cannot be allowed. Choose the folder that contains your workspaces."
             ),
         )
     with _broken_file_refused(), transaction.atomic():
@@ -102,5 +102,5 @@ def _broken_file_refused() -> Iterator[None]:
     except OSError as error:
         raise FolderRefused(
             _("The data folder cannot be written: %(reason)s") % {"reason": error.strerror or error},
-            _("Nothing has changed. Make room, or let the studio's user write there, and try again."),
+            _("Nothing has changed. Free some space, or give the studio's user write access, and try again."),
         ) from error

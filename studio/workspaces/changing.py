@@ -1,4 +1,7 @@
-"""Changing what is stored about a workspace: name, folder, labels. Used by the page of its settings."""
+"""Changing what is stored about a workspace: name, folder, labels.
+
+Used by the page of its settings, and by imports, which link a workspace to the set that has its file.
+"""
 
 import hashlib
 import json
@@ -9,6 +12,7 @@ from django.db import IntegrityError, transaction
 
 from studio.access.audit import Event, record
 from studio.models import FollowedFile, Label, Workspace
+from studio.workspaces.file_kinds import OtherPromptsFile, WorkspaceFile
 from studio.workspaces.models import LABELLED
 from studio.workspaces.registering import AlreadyRegistered
 from studio.workspaces.release import find_package
@@ -65,6 +69,20 @@ def change_settings(
         )
     if moved:
         find_package(Workspace.objects.select_related(*LABELLED).get(pk=workspace.pk))
+
+
+def follow(workspace: Workspace, file: WorkspaceFile, label: Label) -> None:
+    """Let a file of the workspace follow a label; everything else stays."""
+    with transaction.atomic():
+        now = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        rows = FollowedFile.objects.filter(workspace=now).select_related("label")
+        followed: dict[str, Label | None] = {row.file: row.label for row in rows}
+        wanted: dict[str, Any] = {"path": now.path}
+        if isinstance(file, OtherPromptsFile):
+            followed[file.name] = label
+        else:
+            wanted[file.label_field] = label
+        change_settings(now, wanted, followed, seen=mark_of_settings(now))
 
 
 def archive_workspace(workspace: Workspace, archived: bool) -> None:

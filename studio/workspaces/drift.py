@@ -50,9 +50,9 @@ def as_text(states: Sequence[PromptFileState], here: Path) -> str:
     if not states:
         lines.append("No workspace is registered.")
     elif drifted:
-        lines.append(f"Out of step: {drifted} of {len(states)}.")
+        lines.append(f"Out of sync: {drifted} of {len(states)}.")
     else:
-        lines.append(f"In step: all {len(states)}." if len(states) > 1 else "In step.")
+        lines.append(f"In sync: all {len(states)}." if len(states) > 1 else "In sync.")
     return "".join(f"{_visible(line)}\n" for line in lines)
 
 

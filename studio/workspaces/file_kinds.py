@@ -202,7 +202,7 @@ class SystemPromptFile(WorkspaceFile):
     """The settings of a system prompt: the file is the text, to the byte."""
 
     holds, table, usual, label_field = FileKind.SYSTEM, "system_prompt", SYSTEM_PROMPT_FILE, "system_label"
-    is_missing, is_unusable = _("There is no system prompt's file."), _("This file could not be used.")
+    is_missing, is_unusable = _("There is no system prompt file."), _("This file could not be used.")
 
     def parse(self, data: bytes, name: str, owner: str | None = None) -> Content:
         # What the jail could read as TOML is UTF-8.

@@ -48,7 +48,7 @@ class LabelField(forms.ChoiceField):
         chosen = super().clean(value)
         label = Label.objects.select_related("prompt_set", "version").filter(pk=chosen or 0).first()
         if chosen and label is None:
-            raise ValidationError(_("This label is gone. Choose another one."))
+            raise ValidationError(_("This label no longer exists. Choose another one."))
         return label
 
 
@@ -123,7 +123,7 @@ class WorkspaceForm(forms.Form):
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
     label = LabelField(FileKind.PROMPTS, label=gettext_lazy("Follows"))
-    dialect = FormatField(otherwise=gettext_lazy("Find out"), label=gettext_lazy("MixSeek release"))
+    dialect = FormatField(otherwise=gettext_lazy("Automatic"), label=gettext_lazy("MixSeek release"))
 
 
 class WorkspaceSettingsForm(WorkspaceForm):
@@ -176,7 +176,7 @@ class WorkspaceSettingsForm(WorkspaceForm):
         """A full path, as ``pwd`` prints it."""
         path: str = self.cleaned_data["working_directory"]
         if path and (not path.startswith("/") or "\0" in path or ".." in path.split("/")):
-            raise ValidationError(_("Write the whole path, beginning with a slash, as `pwd` prints it."))
+            raise ValidationError(_("Enter the full path, beginning with a slash, as `pwd` prints it."))
         return os.path.normpath(path) if path else ""
 
 

@@ -47,9 +47,9 @@ def _named(state: "PromptFileState") -> Iterator[Finding]:
     if state.data is None:
         yield Finding(
             "error",
-            _("Line %(line)d names %(file)s, which does not exist: a run would fail to start.")
+            _("Line %(line)d refers to %(file)s, which does not exist: a run would fail to start.")
             % {"line": line, "file": state.relative},
-            _("Export a version, which makes the file, or correct the line."),
+            _("Export a version to create the file, or correct the line."),
             file=orchestrator,
             line=line,
         )
@@ -58,7 +58,7 @@ def _named(state: "PromptFileState") -> Iterator[Finding]:
         "hint",
         _("Line %(line)d sets `prompt_builder_config`: MixSeek reads %(file)s.")
         % {"line": line, "file": state.relative},
-        _("So do this page, imports and exports."),
+        _("This page, imports and exports use the same file."),
         file=orchestrator,
         line=line,
     )
@@ -66,9 +66,9 @@ def _named(state: "PromptFileState") -> Iterator[Finding]:
     if usual != state.path and usual.exists():
         yield Finding(
             "warning",
-            _("MixSeek does not read this file, because %(file)s names another one.")
+            _("MixSeek does not read this file, because %(file)s refers to another one.")
             % {"file": state.named_by},
-            _("Remove it, so that nobody edits it in vain, or take the line out."),
+            _("Remove the file, or remove the line."),
             file=str(PROMPT_FILE),
         )
 
@@ -81,7 +81,7 @@ def _readers(state: "PromptFileState") -> Iterator[Finding]:
             "error",
             _("%(orchestrators)s: a run would fail to start, because this file does not exist.")
             % {"orchestrators": ", ".join(names)},
-            _("Export a version, which makes the file, or correct the line."),
+            _("Export a version to create the file, or correct the line."),
             file=state.relative,
         )
     elif names != [str(ORCHESTRATOR_FILE)] and names:
@@ -94,7 +94,7 @@ def _readers(state: "PromptFileState") -> Iterator[Finding]:
         yield Finding(
             "warning",
             _("No orchestrator file of this workspace reads this file."),
-            _("Name it in one with `prompt_builder_config`, or remove it, so that nobody edits it in vain."),
+            _("Set it in one with `prompt_builder_config`, or remove it."),
             file=state.relative,
         )
 
@@ -108,9 +108,9 @@ def _overrides(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
                 said.add(field)
                 yield Finding(
                     "warning",
-                    _("By the settings, runs are started with a variable that overrides %(field)s.")
+                    _("According to the settings, runs are started with a variable that overrides %(field)s.")
                     % {"field": field},
-                    _("Take it out where MixSeek is started, or move its text into the file."),
+                    _("Remove it where MixSeek is started, or move its text into the file."),
                     file="$" + MIXSEEK.environment_prefix + field.upper()
                     if source == "environment"
                     else f"{workspace.working_directory}/{DOTENV_FILE}",
@@ -120,9 +120,9 @@ def _overrides(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
     for name, line in dotenv_variables(folder):
         yield Finding(
             "warning",
-            _("Line %(line)d sets %(name)s, which a MixSeek started in this folder prefers to the file.")
+            _("Line %(line)d sets %(name)s, which overrides the file when MixSeek is started in this folder.")
             % {"line": line, "name": name},
-            _("Take the line out, or move its text into the file."),
+            _("Remove the line, or move its text into the file."),
             file=str(DOTENV_FILE),
             line=line,
         )
@@ -134,9 +134,9 @@ def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
     elif not _writable(state.path, folder):
         yield Finding(
             "warning",
-            _("The studio may not write into %(folder)s, so an export would fail.")
+            _("The studio has no write access to %(folder)s, so an export would fail.")
             % {"folder": state.path.parent},
-            _("Let the user that the studio runs as write there, or export from an account that may."),
+            _("Give the user that runs the studio write access, or export from an account that has it."),
             file=state.relative,
         )
     if state.on_disk and (owner := state.on_disk.owner_warning):
@@ -157,7 +157,7 @@ def _content(state: "PromptFileState") -> Iterator[Finding]:
     if missing := ", ".join(state.missing_fields):
         yield Finding(
             "warning",
-            _("The file lacks %(fields)s; MixSeek uses its own default.") % {"fields": missing},
+            _("The file has no %(fields)s; MixSeek uses its default.") % {"fields": missing},
             _("An export writes all three templates."),
             file=state.relative,
             line=state.content.table_line,
@@ -166,7 +166,7 @@ def _content(state: "PromptFileState") -> Iterator[Finding]:
         keys = ", ".join(f"{key.name} ({key.line})" for key in unknown[:5])
         yield Finding(
             "hint",
-            _("MixSeek ignores what else the file has, by line: %(keys)s.") % {"keys": keys},
-            _("An export keeps it, and every comment."),
+            _("MixSeek ignores other keys of the file (by line): %(keys)s.") % {"keys": keys},
+            _("An export keeps them, and all comments."),
             file=state.relative,
         )

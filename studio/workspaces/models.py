@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
@@ -71,6 +72,7 @@ class Workspace(models.Model):
     # Taken off the lists; its exports stay, and registering the folder again brings it back.
     archived = models.BooleanField(default=False)
     created_at = models.DateTimeField()
+    made_by = models.ForeignKey(User, on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
 
     class Meta:
         ordering = ("name", "pk")
@@ -135,6 +137,22 @@ class FollowedFile(models.Model):
 
     def __str__(self) -> str:
         return f"{self.workspace}: {self.file}"
+
+
+class FoundDrift(models.Model):
+    """A file that was out of step at the last look; the row goes when it is in step again."""
+
+    workspace = models.ForeignKey(Workspace, on_delete=models.CASCADE, related_name="+")
+    path = models.CharField(max_length=1000)
+    mark = models.CharField(max_length=60)
+    """In which way: another one is told anew."""
+    found_at = models.DateTimeField()
+
+    class Meta:
+        constraints = (models.UniqueConstraint(fields=["workspace", "path"], name="one_drift_per_file"),)
+
+    def __str__(self) -> str:
+        return f"{self.workspace}: {self.path} ({self.mark})"
 
 
 class ScoringRecord(ImmutableModel):

@@ -48,16 +48,16 @@ class WorkspacePage:
         """How the release that it runs is known."""
         workspace = self.workspace
         if workspace.dialect:
-            return _("as somebody fixed it in the settings")
+            return _("set in the settings")
         if workspace.found_by == FoundBy.PACKAGE:
-            return _("by the installed package, %(version)s") % {"version": workspace.found_in}
+            return _("from the installed package, %(version)s") % {"version": workspace.found_in}
         if workspace.found_by == FoundBy.PROMPTS:
             run = workspace.results.filter(execution_id=workspace.found_in).first()
             told = {"run": workspace.found_in[:8]}
             if run is not None and len(run.formats or ()) > 1:
-                return _("by the prompts of run %(run)s, which show this release or the one before") % told
-            return _("by the prompts of run %(run)s") % told
-        return _("the newest known: neither runs nor an installed package tell")
+                return _("from the prompts of run %(run)s: this release or the previous one") % told
+            return _("from the prompts of run %(run)s") % told
+        return _("newest known release: not detected from runs or an installed package")
 
     @property
     def proposes_release(self) -> bool:
@@ -114,8 +114,8 @@ def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Fin
     return [
         Finding(
             "warning",
-            _("The database lacks %(gaps)s.") % {"gaps": gaps},
-            _("What can be read is shown. A MixSeek of today makes what is missing with its next run."),
+            _("The database is missing %(gaps)s.") % {"gaps": gaps},
+            _("What can be read is shown. A current MixSeek creates what is missing with its next run."),
             file=DATABASE_NAME,
         )
     ]

@@ -4,6 +4,7 @@ import os
 from datetime import datetime
 from pathlib import Path
 
+from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
@@ -17,11 +18,13 @@ class AlreadyRegistered(Exception):
     """The folder is on the list, as ``workspace``."""
 
     def __init__(self, workspace: Workspace) -> None:
-        super().__init__(_("This folder is registered already: %(name)s.") % {"name": workspace.name})
+        super().__init__(_("This folder is already registered: %(name)s.") % {"name": workspace.name})
         self.workspace = workspace
 
 
-def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: datetime) -> Workspace:
+def register(
+    folder: Path, *, name: str, dialect: str, label: Label | None, by: User | None, at: datetime
+) -> Workspace:
     """Put an allowed folder on the list; one that was taken off comes back, with all that it had."""
     while True:
         if known := same_folder(folder):
@@ -36,6 +39,7 @@ def register(folder: Path, *, name: str, dialect: str, label: Label | None, at: 
                     dialect=dialect,
                     label=label,
                     created_at=at,
+                    made_by=by,
                 )
                 record(Event.WORKSPACE_REGISTERED, made, after={"path": made.path, "label": str(label or "")})
             find_package(made)

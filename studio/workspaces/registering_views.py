@@ -61,12 +61,13 @@ def workspace_new(request: HttpRequest) -> HttpResponse:
                 name=form.cleaned_data["name"],
                 dialect=form.cleaned_data["dialect"],
                 label=form.cleaned_data["label"],
+                by=person_of(request),
                 at=timezone.now(),
             )
         except AlreadyRegistered as known:
             form.add_error("path", str(known))
         else:
-            messages.success(request, _("%(name)s is on the list.") % {"name": made.name})
+            messages.success(request, _("%(name)s was added to the list.") % {"name": made.name})
             return redirect(made)
     return _page(request, form, status=422)
 
@@ -106,7 +107,7 @@ def folder_take_back(request: HttpRequest) -> HttpResponse:
     if names := [workspace.name for workspace in below if not is_below_roots(workspace.folder)]:
         messages.warning(
             request,
-            _("Not allowed now, so neither read nor written: %(names)s.") % {"names": ", ".join(names)},
+            _("No longer read or written: %(names)s.") % {"names": ", ".join(names)},
         )
     return _to_registering({})
 

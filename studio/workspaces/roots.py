@@ -37,12 +37,12 @@ class FolderOutside(FolderRefused):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         how = (
-            _("Whoever runs this studio allows it with `%(setting)s` and starts the studio again.")
+            _("The administrator can allow it with `%(setting)s` and a restart.")
             if are_fixed()
-            else _("Whoever runs this studio allows it with `%(setting)s`.")
+            else _("The administrator can allow it with `%(setting)s`.")
         )
         super().__init__(
-            _("%(path)s is not below a folder that the studio may use (%(roots)s).")
+            _("%(path)s is not in an allowed folder (%(roots)s).")
             % {"path": folder, "roots": ", ".join(map(str, named_roots()))},
             how % {"setting": operator_setting(folder)},
         )
@@ -76,8 +76,8 @@ def allowed_folder(path_text: str) -> Path:
         _require_folder(folder)
     if not os.access(folder, os.R_OK | os.X_OK):
         raise FolderRefused(
-            _("The studio may not look into %(folder)s.") % {"folder": folder},
-            _("Let the user that the studio runs as read the folder, then try again."),
+            _("The studio has no read access to %(folder)s.") % {"folder": folder},
+            _("Give the user that runs the studio read access, then try again."),
         )
     return folder
 
@@ -128,20 +128,20 @@ def absolute(text: str) -> Path:
     """The path as somebody wrote it, links and all; ``FolderRefused`` where it is none."""
     if not is_text(text):
         raise FolderRefused(
-            _("The name of this folder is not written in UTF-8."),
+            _("The name of this folder is not UTF-8."),
             _("Give the folder a name in UTF-8, then try again."),
         )
     if not text.startswith("/"):
         raise FolderRefused(
             _("%(path)s is not a full path.") % {"path": text or "«»"},
-            _("Write the whole path, beginning with a slash, as `pwd` prints it."),
+            _("Enter the full path, beginning with a slash, as `pwd` prints it."),
         )
     if "\0" in text or len(text) > LONGEST_PATH:
-        raise FolderRefused(_("This is not the path of a folder."), _("Write the path as `pwd` prints it."))
+        raise FolderRefused(_("This is not the path of a folder."), _("Enter the path as `pwd` prints it."))
     if ".." in text.split("/"):
         raise FolderRefused(
-            _("%(path)s goes up with `..`.") % {"path": text},
-            _("Write the whole path, beginning with a slash, as `pwd` prints it."),
+            _("%(path)s contains `..`.") % {"path": text},
+            _("Enter the full path, beginning with a slash, as `pwd` prints it."),
         )
     # Not resolved: a link on the way is to be refused, not followed.
     return Path("/" + os.path.normpath(text).lstrip("/"))
@@ -161,22 +161,22 @@ def _require_folder(folder: Path) -> None:
         mode = os.lstat(folder).st_mode
     except (FileNotFoundError, NotADirectoryError):
         raise FolderMissing(
-            _("The folder %(folder)s is not there.") % {"folder": folder},
-            _("Put it back, or correct the path."),
+            _("The folder %(folder)s does not exist.") % {"folder": folder},
+            _("Restore it, or correct the path."),
         ) from None
     except OSError as error:
         raise FolderRefused(
-            _("%(folder)s cannot be looked at: %(reason)s")
+            _("%(folder)s cannot be accessed: %(reason)s")
             % {"folder": folder, "reason": error.strerror or error},
-            _("Let the user that the studio runs as read the folder, then try again."),
+            _("Give the user that runs the studio read access, then try again."),
         ) from error
     if stat.S_ISLNK(mode):
         raise FolderRefused(
-            _("%(folder)s is a symbolic link, and the studio follows none.") % {"folder": folder},
-            _("Use the path that it leads to: %(target)s") % {"target": os.path.realpath(folder)},
+            _("%(folder)s is a symbolic link, which the studio does not follow.") % {"folder": folder},
+            _("Use its target: %(target)s") % {"target": os.path.realpath(folder)},
         )
     if not stat.S_ISDIR(mode):
         raise FolderRefused(
             _("%(folder)s is not a folder.") % {"folder": folder},
-            _("Name the folder that holds `configs/` and `mixseek.db`."),
+            _("Choose the folder that contains `configs/` and `mixseek.db`."),
         )

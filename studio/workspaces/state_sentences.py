@@ -18,13 +18,13 @@ def title_of(state: "PromptFileState") -> str:
     if state.is_elsewhere:
         return _("Another set")
     if state.is_ahead:
-        return _("Ahead")
+        return _("File newer than the label")
     if state.refusal is not None:
         missing = isinstance(state.refusal, FolderMissing)
         return _("Folder missing") if missing else _("Not allowed")
     titles: dict[Kind, str] = {
         "in_sync": _("In sync"),
-        "behind": _("Behind"),
+        "behind": _("File older than the label"),
         "edited": _("Edited by hand"),
         "unknown": _("Unknown"),
         "missing": _("Missing"),
@@ -41,10 +41,10 @@ def summary_of(state: "PromptFileState") -> str:
     if state.version is not None:
         return _held_version(state, state.version)
     if state.kind == "edited" and state.last_export and state.last_export.hash_after == state.sha256:
-        return _("The file is as the last undo left it: no version has this text.")
+        return _("The file is as the last undo restored it; it matches no version.")
     sentences: dict[Kind, str] = {
-        "edited": _("Somebody has edited the file since the last export: no version has this text."),
-        "unknown": _("No version has this text, and the studio has never written here."),
+        "edited": _("The file was edited since the last export; it matches no version."),
+        "unknown": _("The file matches no version, and the studio has never exported to it."),
         "missing": str(state.file.is_missing),
         "broken": str(state.file.is_unusable),
         "unchecked": _("The studio has not read the file."),
@@ -55,13 +55,10 @@ def summary_of(state: "PromptFileState") -> str:
 def _held_version(state: "PromptFileState", version: PromptVersion) -> str:
     label, names = state.label, {"set": version.prompt_set.name, "number": version.number}
     if label is None:
-        return _("The file holds v%(number)d of «%(set)s».") % names
+        return _("The file is v%(number)d of «%(set)s».") % names
     names |= {"label": label.name, "wanted": label.version.number, "followed": label.prompt_set.name}
     if state.kind == "in_sync":
-        return _("The file holds v%(number)d of «%(set)s», where %(label)s points.") % names
+        return _("The file is v%(number)d of «%(set)s», as is %(label)s.") % names
     if version.prompt_set_id == label.version.prompt_set_id:
-        return _("The file holds v%(number)d; %(label)s points at v%(wanted)d.") % names
-    return (
-        _("The file holds v%(number)d of «%(set)s»; %(label)s of «%(followed)s» points at v%(wanted)d.")
-        % names
-    )
+        return _("The file is v%(number)d; %(label)s is v%(wanted)d.") % names
+    return _("The file is v%(number)d of «%(set)s»; %(label)s of «%(followed)s» is v%(wanted)d.") % names

@@ -10,9 +10,14 @@ from studio.workspaces.roots import FolderOutside, are_fixed, folder_refusal
 register = template.Library()
 
 
-@register.inclusion_tag("workspaces/_folder_refused.html")
-def folder_refused(workspace: Workspace) -> dict[str, Any]:
+@register.inclusion_tag("workspaces/_folder_refused.html", takes_context=True)
+def folder_refused(context: template.RequestContext, workspace: Workspace) -> dict[str, Any]:
     """What stands first on each page of a workspace whose folder cannot be used; else nothing."""
     refusal = folder_refusal(workspace)
     may_be_allowed = isinstance(refusal, FolderOutside) and not are_fixed()
-    return {"refusal": refusal, "workspace": workspace, "may_be_allowed": may_be_allowed}
+    return {
+        "refusal": refusal,
+        "workspace": workspace,
+        "may_be_allowed": may_be_allowed,
+        "may": context["may"],
+    }

@@ -121,7 +121,7 @@ def workspace_settings(request: HttpRequest, slug: str) -> HttpResponse:
         return _form_page(request, "workspaces/settings.html", context)
     except ChangedMeanwhile:
         return workspace_settings(request, slug)  # what is stored is another thing by now, and said so
-    messages.success(request, _("The settings are saved."))
+    messages.success(request, _("Settings saved."))
     return redirect(workspace)
 
 
@@ -144,7 +144,7 @@ def workspace_release(request: HttpRequest, slug: str) -> HttpResponse:
     """Go by what was found out about the release, no longer by what somebody fixed."""
     workspace = get_object_or_404(Workspace, slug=slug)
     find_release_again(workspace)
-    messages.success(request, _("The release is found out from now on."))
+    messages.success(request, _("The release is now detected automatically."))
     return redirect(workspace)
 
 
@@ -157,10 +157,11 @@ def workspace_archive(request: HttpRequest, slug: str) -> HttpResponse:
     archive_workspace(workspace, archived)
     if archived:
         messages.success(
-            request, _("%(name)s is off the list; its folder is as it was.") % {"name": workspace.name}
+            request,
+            _("%(name)s was removed from the list. Its folder is unchanged.") % {"name": workspace.name},
         )
         return redirect("workspace-list")
-    messages.success(request, _("Back in the list."))
+    messages.success(request, _("Restored from the archive."))
     return redirect(workspace)
 
 

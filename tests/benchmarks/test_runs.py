@@ -1,5 +1,5 @@
 """What a page of runs costs at 10,000 and at 1,000,000 rows: the questions it asks, and how much of its time
-is not the store's; beside it a plain query over MixSeek's own tables. All sides in one run, ratios printed.
+is not the store's; beside it a plain query over MixSeek default tables. All sides in one run, ratios printed.
 
 Run with: pytest tests/benchmarks/test_runs.py
 """

@@ -8,6 +8,9 @@ from tests.browser.watch import Watch
 PAGES = {
     "/": 200,
     "/demo/": 200,
+    "/account/tokens/": 200,
+    "/tokens/": 200,
+    "/api/": 200,
     "/prompts/": 200,
     "/prompts/?q=nothing+matches": 200,
     "/prompts/?archived=1": 200,
@@ -34,6 +37,7 @@ PAGES = {
     "/prompts/research-team/export/?version=3&workspace=research&workspace=research-lab": 200,
     "/exports/": 200,
     "/audit/": 200,
+    "/webhooks/": 200,
     "/audit/?workspace=research&q=nothing": 200,
     "/contexts/": 200,
     "/contexts/round-5-last/": 200,
@@ -65,6 +69,7 @@ PAGES = {
     "/help/": 200,
     "/help/ship-it/": 200,
     "/help/pipeline/": 200,
+    "/everything/": 200,
     "/nothing/": 404,
 }
 

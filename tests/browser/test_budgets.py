@@ -16,7 +16,7 @@ def set_budget(page: Page, team: str, model: str) -> None:
     page.get_by_label("Model", exact=True).select_option(label=model)
     page.get_by_label("Team", exact=True).fill(team)
     page.get_by_role("button", name="Save budgets and model").click()
-    expect(page.get_by_text("Budgets and model are saved.")).to_be_visible()
+    expect(page.get_by_text("Budgets and model saved.")).to_be_visible()
 
 
 def test_a_budget_is_shown_beside_the_text_and_follows_it(page: Page) -> None:
@@ -29,7 +29,7 @@ def test_a_budget_is_shown_beside_the_text_and_follows_it(page: Page) -> None:
     expect(budget).to_contain_text(re.compile(r"[\d,]+ of 700 tokens \(o200k_base, exact\)"))
     # Parts are drawn, not only told.
     expect(budget.locator("rect.share.history")).to_be_visible()
-    expect(budget).to_contain_text("MixSeek itself cuts nothing")
+    expect(budget).to_contain_text("MixSeek does not shorten prompts")
     expect(budget).to_contain_text("With a cache the same")
     before = figures.inner_text()
     page.locator(".cm-content").first.press("Control+Home")
@@ -62,12 +62,12 @@ def test_figures_of_a_model_are_corrected_and_come_back(page: Page) -> None:
     page.locator("details.menu summary").click()
     page.get_by_role("link", name="Models").click()
     row = page.get_by_role("row", name=re.compile("openai:gpt-4o "))
-    expect(row).to_contain_text("as shipped")
+    expect(row).to_contain_text("bundled")
     row.get_by_role("link", name="openai:gpt-4o").click()
     page.get_by_label("Input", exact=True).fill("2.75")
-    page.get_by_role("button", name="Save the figures").click()
+    page.get_by_role("button", name="Save").click()
     expect(row).to_contain_text("$2.75")
-    expect(row).not_to_contain_text("as shipped")
+    expect(row).not_to_contain_text("bundled")
     row.get_by_role("link", name="openai:gpt-4o").click()
-    page.get_by_role("button", name="Back to the shipped figures").click()
+    page.get_by_role("button", name="Restore bundled prices").click()
     expect(row).to_contain_text("$2.50")

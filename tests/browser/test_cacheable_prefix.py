@@ -53,7 +53,7 @@ def test_both_shades_follow_the_text(editor: EditorPage) -> None:
     eventually(editor.page, lambda: source(editor, "round"), "{{ round_number }} of this, at ")
     eventually(editor.page, lambda: source(editor, "task"), "# Task{{ user_prompt }}Round ")
     expect(editor.page.locator(".cm-stable-end.task")).to_have_attribute(
-        "title", "Up to here all prompts of one task begin alike"
+        "title", "Same up to here in all prompts of the task"
     )
     assert findings(editor.page) == []
     editor.press("Control+Home")
@@ -74,7 +74,7 @@ def test_another_round_and_another_template_have_their_own(editor: EditorPage) -
     expect_shaded(editor, "round", "^5 of this, at $")
     expect(block(editor)).to_contain_text("Observed, rounds 4 and 5")
     editor.page.get_by_label("Sample context").select_option("round-1")
-    expect(block(editor)).to_contain_text("there is no second round here to compare with")
+    expect(block(editor)).to_contain_text("there is no second round to compare with")
     editor.page.get_by_role("tab", name="Evaluator").click()
     expect(block(editor)).to_have_attribute("data-kind", "evaluator")
 
@@ -152,7 +152,7 @@ def test_a_hint_leads_to_its_line_and_its_order_is_taken_and_undone(editor: Edit
     editor.type_at_end("Be brief.")
     expect(hint.locator(".change-rows")).to_contain_text("Be brief.")
     editor.expect_kept()
-    hint.get_by_role("button", name="Take into the draft").click()
+    hint.get_by_role("button", name="Apply to the draft").click()
     expect_shaded(editor, "task", "Answer in Japanese, in a few words.")
     taken = editor.text()
     assert taken.index("user_prompt") < taken.index("current_datetime")

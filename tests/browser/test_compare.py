@@ -163,6 +163,18 @@ def test_rows_that_come_later_are_coloured_too_and_prompts_are_not(page: Page) -
     assert page.locator("[data-jinja]").count() == 0
 
 
+def test_a_comment_that_begins_in_folded_rows_is_coloured_below_them(page: Page, server: str) -> None:
+    author, now = User.objects.order_by("pk")[0], timezone.now()
+    made = PromptSet.objects.create(slug="noted", name="Noted", created_at=now, changed_at=now)
+    for number, word in enumerate(("one", "other")):
+        text = "{# why\n" + "kept as it is\n" * 30 + f"last words #}}\nthen {word} {{{{ user_prompt }}}}\n"
+        made.save_version(Templates(text, "a\n", "b\n"), base=number, message=word, author=author, at=now)
+    page.goto("/prompts/noted/compare/1...2")
+    assert any("last words #}" in words for words in coloured(page, "comment"))
+    assert not any("then" in words for words in coloured(page, "comment"))
+    assert "user_prompt" in coloured(page, "name")
+
+
 @pytest.fixture
 def long_set(server: str) -> str:
     """A set whose second version changed every second line of thousands."""
@@ -192,7 +204,7 @@ def test_without_javascript_it_is_links_and_forms(plain: Page, server: str, long
     plain.goto("/prompts/research-team/")
     plain.get_by_label("First: version 4").check()
     plain.get_by_label("Second: version 5").check()
-    plain.get_by_role("button", name="Compare the chosen").click()
+    plain.get_by_role("button", name="Compare selected").click()
     expect(plain).to_have_url(server + PAIR)
     expect(plain.locator("del")).to_have_text("履暦")
     expect(plain.get_by_role("button", name="Next change")).to_have_count(0)

@@ -151,7 +151,7 @@ def test_of_two_tabs_neither_overwrites_the_other(page: Page, watch: Watch) -> N
     expect(alert).to_contain_text("written in the other tab")
     expect(alert).to_contain_text("written in this tab")
     expect(page.get_by_label("Task", exact=True)).to_have_value("written in this tab")
-    page.get_by_role("button", name="Save mine in place of theirs").click()
+    page.get_by_role("button", name="Overwrite with mine").click()
     expect(page.locator("main")).to_contain_text("written in this tab")
 
 
@@ -170,7 +170,7 @@ def test_the_list_is_narrowed_to_what_a_set_uses(page: Page) -> None:
     page.get_by_role("link", name="Only for research").click()
     page.get_by_role("link", name="Delete").click()
     page.get_by_role("button", name="Delete the context").click()
-    expect(page.get_by_text("“Only for research” is deleted.")).to_be_visible()
+    expect(page.get_by_text("“Only for research” deleted.")).to_be_visible()
 
 
 @pytest.mark.parametrize(("language", "audit"), [("en", findings), ("ja", findings_when_narrow)])

@@ -82,7 +82,7 @@ def test_a_message_of_a_save_that_failed_is_looked_at_before_it_is_used(
     editor.press("Control+s")
     # Not yet: the message is selected, to be read or written over.
     expect(message).to_be_focused()
-    expect(editor.page.get_by_text("Kept from before: check the message, then save.")).to_be_visible()
+    expect(editor.page.get_by_text("Message of the failed save: check it, then save.")).to_be_visible()
     assert not PromptVersion.objects.filter(message="A message for something else").exists()
     editor.page.keyboard.type("What it really is")
     editor.press("Control+s")

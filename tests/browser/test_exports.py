@@ -15,7 +15,7 @@ def overwrite_and_undo(page: Page) -> None:
     edit = file.read_bytes()
     known = PromptSet.objects.get(slug="research-team").revision
     page.goto(PLAN)
-    page.get_by_label(re.compile("Overwrite it; the edit is kept as a version")).check()
+    page.get_by_label(re.compile("Overwrite; the edit is first saved as a version")).check()
     page.get_by_role("button", name="Export v3", exact=True).click()
     receipt = page.locator(".export-receipt")
     expect(receipt).to_contain_text("This version was written to the file.")
@@ -24,7 +24,7 @@ def overwrite_and_undo(page: Page) -> None:
     expect(page.get_by_role("heading", level=1)).to_have_text("Undo an export")
     expect(page.locator("table.diff ins").first).to_be_visible()
     page.get_by_role("button", name="Undo the export").click()
-    expect(page.locator(".export-receipt")).to_contain_text("again what it was before, to the byte")
+    expect(page.locator(".export-receipt")).to_contain_text("restored exactly as it was before")
     assert file.read_bytes() == edit
     kept = Export.objects.filter(undoes=None).latest("pk").kept_as
     assert kept is not None and kept.number >= known

@@ -54,7 +54,7 @@ def test_a_question_mark_shows_the_shortcuts_above_the_page(page: Page, server: 
     expect(overlay).to_be_hidden()
     press(page, "?")
     overlay.get_by_role("link", name="As a page").click()
-    expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
+    expect(page.get_by_role("button", name="Turn shortcuts off")).to_be_visible()
 
 
 def test_three_tabs_lead_from_the_top_into_the_editor(page: Page) -> None:

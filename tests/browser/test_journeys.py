@@ -55,7 +55,7 @@ def test_saving_without_a_message_asks_for_one(page: Page) -> None:
     editor.type_at_end("more")
     press(page, "Control+s")
     expect(page.get_by_label("Message")).to_be_focused()
-    expect(page.locator("#message-error")).to_contain_text("Say in a few words what changed")
+    expect(page.locator("#message-error")).to_contain_text("Describe the change briefly")
     page.keyboard.type("Some words")
     expect(page.locator("#message-error")).to_have_count(0)
 
@@ -112,7 +112,7 @@ def test_somebody_was_faster_both_texts_are_kept(page: Page, watch: Watch) -> No
     )
     editor.save("Mine")
     expect(page.get_by_role("heading", name="Someone else saved first: v")).to_be_visible()
-    page.get_by_role("button", name="Make this my draft").click()
+    page.get_by_role("button", name="Use as my draft").click()
     editor.wait_until_ready()
     editor.expect_text("my line\ntheir line\n")
 
@@ -142,10 +142,10 @@ def test_all_of_it_without_javascript(plain: Page, watch: Watch) -> None:
     other.get_by_label("team_user_prompt").fill("# Another\n{{ submission_history }}\n")
     other.get_by_label("Message").fill("At the same time")
     other.get_by_role("button", name="Save", exact=True).click()
-    expect(other.get_by_role("button", name="Make this my draft")).to_be_visible()
+    expect(other.get_by_role("button", name="Use as my draft")).to_be_visible()
     expect(other.locator(".three-way")).to_contain_text("# Another")
     expect(other.locator(".three-way")).to_contain_text("# Round {{ round_number }}")
-    other.get_by_role("button", name="Make this my draft").click()
+    other.get_by_role("button", name="Use as my draft").click()
     expect(other).to_have_url(re.compile(EDIT))
     kept = other.get_by_label("team_user_prompt").input_value()
     assert "# Another\n" in kept and "# Round {{ round_number }}\n" in kept

@@ -46,12 +46,12 @@ def test_rows_are_walked_and_opened(page: Page, server: str) -> None:
 
 def test_the_shortcuts_can_be_switched_off(page: Page, server: str) -> None:
     page.goto("/shortcuts/")
-    page.get_by_role("button", name="Switch the shortcuts off").click()
-    expect(page.get_by_text("The shortcuts are off")).to_be_visible()
+    page.get_by_role("button", name="Turn shortcuts off").click()
+    expect(page.get_by_text("Shortcuts are off")).to_be_visible()
     press(page, "g", "c")
     expect(page).to_have_url(f"{server}/shortcuts/")
-    page.get_by_role("button", name="Switch the shortcuts on").click()
-    expect(page.get_by_role("button", name="Switch the shortcuts off")).to_be_visible()
+    page.get_by_role("button", name="Turn shortcuts on").click()
+    expect(page.get_by_role("button", name="Turn shortcuts off")).to_be_visible()
     press(page, "g", "c")
     expect(page).to_have_url(f"{server}/contexts/")
 

@@ -27,7 +27,7 @@ def confirm(page: Page, number: int, word: str) -> None:
     edited = page.locator("#research-lab")
     if edited.get_by_text("Edited by hand").count():
         expect(edited.get_by_role("button", name="Adopt it as a version")).to_be_visible()
-        edited.get_by_label(re.compile("Overwrite it; the edit is kept")).check()
+        edited.get_by_label(re.compile("Overwrite; the edit is first saved")).check()
     assert word not in "".join(texts()), "nothing is written before the confirmation"
     page.get_by_label("Message").fill(f"Ask for {word}")
     page.get_by_role("button", name=f"Save and export v{number}").click()

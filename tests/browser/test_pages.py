@@ -57,7 +57,7 @@ def test_text_that_looks_like_markup_stays_text(page: Page) -> None:
 def test_an_error_page_keeps_the_navigation(page: Page, watch: Watch, server: str) -> None:
     watch.expect(404)
     page.goto("/prompts/nothing/")
-    expect(page.get_by_role("alert")).to_contain_text("There is nothing here")
+    expect(page.get_by_role("alert")).to_contain_text("Page not found")
     page.get_by_role("link", name="Contexts").click()
     expect(page).to_have_url(f"{server}/contexts/")
 

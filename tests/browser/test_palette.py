@@ -10,7 +10,7 @@ from tests.browser.readiness import press
 
 
 def box(page: Page) -> Locator:
-    return page.get_by_role("combobox", name="Find anything")
+    return page.get_by_role("combobox", name="Search or jump to…")
 
 
 def options(page: Page) -> Locator:

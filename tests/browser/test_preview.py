@@ -158,7 +158,7 @@ def test_a_context_deleted_meanwhile_ends_no_preview_and_no_save(page: Page, wat
     editor = EditorPage(page, f"{EDIT}?context=doomed")
     doomed.delete()
     editor.write("Round {{ round_number }}")
-    expect(page.locator("#preview")).to_contain_text("is not there any more")
+    expect(page.locator("#preview")).to_contain_text("no longer exists")
     page.get_by_label("Sample context", exact=True).select_option("round-2")
     expect(editor.prompt).to_have_text("Round 2")
     # Nor does an error that has no preview in it.

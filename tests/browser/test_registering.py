@@ -48,7 +48,7 @@ def test_a_folder_is_allowed_and_a_workspace_registered_without_a_restart(
     expect(page.locator("main")).to_contain_text("task")
     # Taken back: the page of the workspace says so before all else.
     page.goto("/workspaces/new/")
-    page.get_by_role("button", name=f"Take back {lab}").click()
-    expect(page.get_by_text("neither read nor written: team.")).to_be_visible()
+    page.get_by_role("button", name=f"Revoke {lab}").click()
+    expect(page.get_by_text("No longer read or written: team.")).to_be_visible()
     page.goto("/workspaces/team/")
-    expect(page.get_by_role("alert")).to_contain_text("is not below a folder that the studio may use")
+    expect(page.get_by_role("alert")).to_contain_text("is not in an allowed folder")

@@ -32,7 +32,7 @@ def test_a_set_of_the_old_defaults_moves_to_the_newest_release(page: Page, serve
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.locator("#merge input[name=evaluator][value=theirs]").check()
-    page.get_by_role("button", name="Take into my draft").click()
+    page.get_by_role("button", name="Apply to my draft").click()
     page.wait_for_url(f"{server}/prompts/old/edit/**")
     expect(page.locator("#preview .prompt")).to_contain_text("# 入力の読み方")
     expect(page.locator("#preview .prompt")).to_contain_text("結論から書くこと。")

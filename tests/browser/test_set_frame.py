@@ -82,7 +82,7 @@ def test_a_set_with_one_version_offers_nothing_to_compare(page: Page, server: st
     expect(compare).to_have_accessible_name("Compare (There is only one version)")
     expect(page.locator("#history tbody tr")).to_have_count(1)
     expect(page.locator("#history").get_by_role("radio")).to_have_count(0)
-    expect(page.get_by_role("button", name="Compare the chosen")).to_have_count(0)
+    expect(page.get_by_role("button", name="Compare selected")).to_have_count(0)
     assert findings(page) + sideways(page) == []
     # What a draft changes is something to compare.
     page.goto(f"{only.get_absolute_url()}edit/")
@@ -90,7 +90,7 @@ def test_a_set_with_one_version_offers_nothing_to_compare(page: Page, server: st
     page.keyboard.type("More. ")
     expect(page.locator("output[data-is=saved]")).to_be_visible()
     page.goto(only.get_absolute_url())
-    expect(page.get_by_role("button", name="Compare the chosen")).to_be_visible()
+    expect(page.get_by_role("button", name="Compare selected")).to_be_visible()
     compare.click()
     expect(page).to_have_url(f"{server}/prompts/only/compare/1...draft")
 
@@ -116,7 +116,7 @@ def test_a_long_history_is_lines_with_a_bar_in_view(long_set: PromptSet, page: P
     lines = page.locator("#history tbody tr")
     heights = lines.evaluate_all("lines => lines.map(line => line.getBoundingClientRect().height)")
     assert len(heights) == 41 and max(heights) < 40
-    bar = page.get_by_role("button", name="Compare the chosen")
+    bar = page.get_by_role("button", name="Compare selected")
     expect(bar).to_be_in_viewport(ratio=1)
     page.get_by_label("First: version 1", exact=True).check()
     expect(bar).to_be_in_viewport(ratio=1)

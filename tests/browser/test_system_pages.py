@@ -57,8 +57,8 @@ def test_a_build_is_kept_and_an_edit_of_heartbeat_leaves_the_prefix_through_user
 ) -> None:
     page.goto(URL)
     page.get_by_label("Note").fill("before the edit")
-    page.get_by_role("button", name="Keep this build").click()
-    expect(page.get_by_text("The build is kept.")).to_be_visible()
+    page.get_by_role("button", name="Save this build").click()
+    expect(page.get_by_text("Build saved.")).to_be_visible()
     expect(page.locator("#kept table")).to_contain_text("before the edit")
     file("HEARTBEAT.md").write_text("# Every hour\n\n- Look after the plants. 水をやる。\n")
     page.get_by_role("link", name="Compare two builds").click()

@@ -34,12 +34,12 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     page.goto("/prompts/new/")
     page.get_by_label("Name", exact=True).fill(NAME)
     page.get_by_role("radio", name=re.compile("System prompt")).check()
-    page.get_by_role("button", name="Make the set").click()
+    page.get_by_role("button", name="Create the set").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(NAME)
     slug = PromptSet.objects.get(name=NAME).slug
     editor = EditorPage(page, f"/prompts/{slug}/edit/")
     expect(page.get_by_role("tab")).to_have_text(re.compile("system_prompt.toml"))
-    expect(page.get_by_role("table", name="Settings as read")).to_contain_text("Asia/Tokyo")
+    expect(page.get_by_role("table", name="Effective settings")).to_contain_text("Asia/Tokyo")
     expect(page.locator(".jinja-keyword").first).to_have_text("[system_prompt]")
     # A slip of the hand is marked on its line, with what was meant.
     page.locator(".cm-line", has_text="docs_path").click()
@@ -56,16 +56,16 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     expect(editor.errors).to_have_count(0)
     page.locator(".cm-line", has_text="docs_path").click()
     press(page, "End", "ArrowLeft", "s")
-    expect(page.get_by_role("table", name="Settings as read")).to_contain_text("docss")
+    expect(page.get_by_role("table", name="Effective settings")).to_contain_text("docss")
     page.get_by_role("button", name="Save", exact=True).click()
-    expect(page.get_by_text("check the message, then save")).to_be_visible()
+    expect(page.get_by_text("check it, then save")).to_be_visible()
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.get_by_text("Saved as v2.")).to_be_visible()
     assert findings(page) == []
     # Compared, change by change.
     page.goto(f"/prompts/{slug}/")
     assert findings(page) == []
-    page.get_by_role("button", name="Compare the chosen").click()
+    page.get_by_role("button", name="Compare selected").click()
     expect(page.locator("table.diff ins").first).to_have_text(re.compile("s"))
     assert findings(page) == []
     press(page, "n")
@@ -74,7 +74,7 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     page.goto(f"/prompts/{slug}/export/?version=2&workspace={LAB}")
     assert findings(page) == []
     if before is not None:
-        page.get_by_label(re.compile("Overwrite it")).check()
+        page.get_by_label(re.compile("Overwrite")).check()
     page.get_by_role("button", name=re.compile("^Export v2")).click()
     receipt = page.locator(".export-receipt")
     expect(receipt).to_contain_text(re.compile("was written to the file|was made"))
@@ -94,7 +94,7 @@ def test_preview_builds_the_text_for_the_chosen_workspace(page: Page, plain: Pag
     page.goto("/prompts/new/")
     page.get_by_label("Name", exact=True).fill("Built beside")
     page.get_by_role("radio", name=re.compile("System prompt")).check()
-    page.get_by_role("button", name="Make the set").click()
+    page.get_by_role("button", name="Create the set").click()
     slug = PromptSet.objects.get(name="Built beside").slug
     editor = EditorPage(page, f"/prompts/{slug}/edit/")
     lab = Workspace.objects.get(slug=LAB)
@@ -108,7 +108,7 @@ def test_preview_builds_the_text_for_the_chosen_workspace(page: Page, plain: Pag
     press(page, "Control+End", "Enter")
     page.keyboard.insert_text('[[system_prompt.tools]]\nname = "look"\nsummary = "Looks around"\n')
     expect(text).to_contain_text("Looks around")
-    expect(page.locator(".system-cache")).to_contain_text("the first difference is in")
+    expect(page.locator(".system-cache")).to_contain_text("first difference in")
     expect(text).to_have_js_property("scrollTop", 90)
     assert findings(page) == []
     page.reload()

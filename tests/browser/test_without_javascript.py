@@ -24,7 +24,7 @@ def test_a_file_is_uploaded_looked_at_and_taken_into_the_editor(plain: Page, ser
     text = '[prompt_builder]\nteam_user_prompt = """\n{{ user_prompt }}\n{{ nobody }}\n"""\n'
     file = {"name": "mine.toml", "mimeType": "text/plain", "buffer": text.encode()}
     plain.get_by_label("File").set_input_files(file)
-    plain.get_by_role("button", name="Look at it").click()
+    plain.get_by_role("button", name="Review").click()
     expect(plain.get_by_label("Name of the new set")).to_have_value("mine")
     plain.get_by_label("Prompt set").select_option("Briefing writers")
     plain.get_by_role("button", name="Compare").click()
@@ -36,7 +36,7 @@ def test_a_file_is_uploaded_looked_at_and_taken_into_the_editor(plain: Page, ser
     plain.get_by_role("button", name="日本語").click()
     expect(plain.get_by_role("heading", level=1)).to_have_text("mine.toml のインポート")
     plain.get_by_role("button", name="English").click()
-    plain.get_by_role("button", name="Take it into the editor").click()
+    plain.get_by_role("button", name="Open in the editor").click()
     expect(plain).to_have_url(f"{server}/prompts/briefing-writers/edit/")
     expect(plain.get_by_label("team_user_prompt")).to_have_value("{{ user_prompt }}\n{{ nobody }}\n")
 

@@ -33,8 +33,12 @@ function* ranges(lines) {
     }
     if (lines.length > 1) text += "\n";
   }
+  // Rows of a diff may begin within a comment that opened in folded rows: its end comes before any opening.
+  const end = lines.length > 1 ? text.indexOf("#}") : -1;
+  const missing = end >= 0 && !text.slice(0, end).includes("{#") ? "{#" : "";
   let first = 0;
-  for (const [name, from, to] of coloured(scan(text))) {
+  for (const [name, begun, ended] of coloured(scan(missing + text))) {
+    const [from, to] = [Math.max(begun - missing.length, 0), ended - missing.length];
     while (first < nodes.length && nodes[first].to <= from) first += 1;
     for (let at = first; at < nodes.length && nodes[at].from < to; at += 1) {
       const { node, from: start } = nodes[at];

@@ -17,7 +17,10 @@ from studio.workspaces.state import every_state_of
 class Command(BaseCommand):
     """Compare workspaces with the labels that they follow."""
 
-    help = "Say which workspaces are out of step. Exit codes: 0 none, 1 at least one, 2 wrong usage."
+    help = (
+        "List workspaces whose file differs from the label they follow."
+        " Exit codes: 0 none, 1 at least one, 2 wrong usage."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Which workspaces, and for whom the answer is."""

@@ -22,6 +22,7 @@ from studio.access.actors import StudioCommand
 from studio.access.signin import remember_address, signin_link
 from studio.operations.backup import BackupError
 from studio.operations.database import bring_up_to_date, is_empty
+from studio.operations.sending import Sender
 from studio.operations.server import AddressError, base_url, listen, prepare
 from studio.operations.watching import Watch
 from studio.shell.data_folder import make_data_folder
@@ -69,7 +70,7 @@ class Command(StudioCommand):
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
         from studio.wsgi import application
 
-        watch = Watch()
+        watch, sender = Watch(), Sender()
         serve = prepare(server, application, behind_proxy=bool(settings.ENVIRONMENT.proxies))
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, _stop)
@@ -78,11 +79,13 @@ class Command(StudioCommand):
             # Beside the first page rather than before it.
             threading.Thread(target=pool().start, name="jail", daemon=True).start()
             watch.start()
+            sender.start()
             serve()
         except KeyboardInterrupt:
             pass
         finally:
             watch.end()
+            sender.end()
         self.stdout.write("Stopped.")
 
     def _prepare(self, data: Path, demo: bool) -> None:

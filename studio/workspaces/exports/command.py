@@ -66,7 +66,7 @@ def workspace_at(path: str, now: datetime, *, by: User, keep: bool) -> Workspace
         return known or Workspace(slug=folder.name, name=folder.name, path=str(folder), created_at=now)
     require(by, Action.WORKSPACE)
     dialect, label = (known.dialect, known.label) if known else ("", None)
-    return register(folder, name="", dialect=dialect, label=label, at=now)
+    return register(folder, name="", dialect=dialect, label=label, by=by, at=now)
 
 
 def export(

@@ -42,7 +42,7 @@ def confirm_seen(
             409,
             _("%(label)s points at v%(number)d now, so nothing was written.")
             % {"label": label_name, "number": version.number},
-            _("Go back and look at the plan again."),
+            _("Go back and check the changes again."),
         )
     orders = orders_of(targets, overwrite, prompt_set.holds)
     if not orders:

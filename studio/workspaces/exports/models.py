@@ -125,7 +125,7 @@ class Outcome(models.TextChoices):
     """What came of an export."""
 
     WRITTEN = "written", _("Written")
-    UNCHANGED = "unchanged", _("Already so")
+    UNCHANGED = "unchanged", _("No change")
     FAILED = "failed", _("Not written")
     UNCLEAR = "unclear", _("Unclear")
     """Found after a crash, the file being neither the old nor the new one: somebody has edited it since."""

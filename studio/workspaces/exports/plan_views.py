@@ -142,7 +142,7 @@ def _confirmed(
     person, now, done = person_of(request), timezone.now(), list[str]()
     version = _version_as_seen(prompt_set, clean)
     if not (orders or draft or clean["move"]):
-        messages.error(request, _("Nothing is chosen: tick what shall be written."))
+        messages.error(request, _("Nothing is selected. Select what to write."))
         return _plan_page(request, prompt_set, clean, status=422)
     # All rights are asked for before the first step.
     if draft is not None:
@@ -158,7 +158,7 @@ def _confirmed(
     try:
         if move := clean["move"]:
             Label.objects.move(move, version, by=person, at=now, seen=clean["moved_from"])
-            done.append(_("%(label)s points at v%(number)d now.") % {"label": move, "number": version.number})
+            done.append(_("%(label)s now points to v%(number)d.") % {"label": move, "number": version.number})
         if orders:
             name = move or clean["label"]
             confirm(version, orders, batch=clean["batch"], by=person, at=now, label_name=name)
@@ -188,7 +188,7 @@ def _version_as_seen(prompt_set: PromptSet, clean: Clean) -> PromptVersion:
 
 
 def _moved(name: str, number: int | None) -> RequestRefused:
-    return RequestRefused(409, _moved_words(name, number), _("Go back and look at the plan again."))
+    return RequestRefused(409, _moved_words(name, number), _("Go back and check the changes again."))
 
 
 def _moved_words(name: str, number: int | None) -> str:
@@ -204,7 +204,7 @@ def _saved(request: HttpRequest, draft: Draft, clean: Clean, now: datetime) -> P
     """The version that the draft became, or the page that says why it did not."""
     prompt_set, message = draft.prompt_set, clean["message"]
     if not message:
-        error = _("Say in a few words what changed: the history shows it.")
+        error = _("Describe the change briefly. It appears in the history.")
         return _plan_page(request, prompt_set, clean, 422, message, error)
     try:
         return save_as_version(

@@ -73,7 +73,7 @@ def export_undo(request: HttpRequest, pk: int) -> HttpResponse:
         raise RequestRefused(
             409,
             str(error),
-            _("Look at the file in its workspace, then import what it holds or export a version again."),
+            _("Check the file in its workspace, then import it or export a version again."),
             title=error.title,
             ways=(
                 (_("Open the workspace"), export.workspace.get_absolute_url()),

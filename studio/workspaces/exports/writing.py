@@ -197,7 +197,7 @@ def _kept(target: Target, version: PromptVersion, by: User, at: datetime) -> Pro
                 prompt_set,
                 templates,
                 base=prompt_set.revision,
-                message=_("Edited by hand in %(workspace)s; kept before an export wrote over it")
+                message=_("Edited by hand in %(workspace)s; saved before an export overwrote it")
                 % {"workspace": workspace.name},
                 by=by,
                 at=at,

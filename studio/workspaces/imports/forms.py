@@ -1,5 +1,6 @@
 """Forms of the import pages: a file, the set that it goes to, the confirmation."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django import forms
@@ -41,7 +42,7 @@ class UploadForm(TargetForm):
         file: UploadedFile[bytes] = self.cleaned_data["file"]
         if file.size is None or file.size > MOST_BYTES:
             raise ValidationError(
-                _("The file is larger than %(most)s, so it is no prompt file.")
+                _("The file is larger than %(most)s, so it is not a prompt file.")
                 % {"most": filesizeformat(MOST_BYTES)}
             )
         return file
@@ -63,7 +64,7 @@ class ImportViewForm(TargetForm):
     fill = forms.ChoiceField(
         choices=[
             ("latest", gettext_lazy("from the set's newest version")),
-            ("default", gettext_lazy("MixSeek's defaults, which a run takes for them")),
+            ("default", gettext_lazy("MixSeek's defaults, as in a run")),
         ],
         required=False,
         label=gettext_lazy("Templates that the file does not have"),
@@ -78,13 +79,21 @@ class ImportForm(forms.Form):
 
     sha256 = forms.RegexField(r"\A[0-9a-f]{64}\Z")
     base = forms.IntegerField(min_value=0, max_value=10**9)
-    into = forms.ChoiceField(choices=[("version", "version"), ("draft", "draft")])
+    into = forms.ChoiceField(choices=[(into, into) for into in ("version", "draft", "link")])
     message = LineField(max_length=MESSAGE_LENGTH, required=False, label=gettext_lazy("Message"))
     name = LineField(max_length=120, required=False, label=gettext_lazy("Name of the new set"))
 
-    def __init__(self, *args: Any, is_new: bool = False, **more: Any) -> None:
+    follow = forms.ChoiceField(required=False, label=gettext_lazy("The workspace follows"))
+    """The label of the set that the workspace follows from now on; empty where nothing changes."""
+
+    def __init__(
+        self, *args: Any, is_new: bool = False, labels: Sequence[tuple[str, str]] = (), **more: Any
+    ) -> None:
         super().__init__(*args, **more)
         self.fields["name"].required = is_new
+        follow = self.fields["follow"]
+        assert isinstance(follow, forms.ChoiceField)
+        follow.choices = [*labels]
 
 
 class AdoptForm(TargetForm):

@@ -232,7 +232,9 @@ def import_into_editor(
 
 
 def _new_set(proposal: Proposal, name: str, at: datetime) -> PromptSet:
-    return create_set(name, tags=(), dialect=proposal.dialect, at=at, holds=proposal.file.holds)
+    return create_set(
+        name, tags=(), dialect=proposal.dialect, by=proposal.owner, at=at, holds=proposal.file.holds
+    )
 
 
 def _drafted(

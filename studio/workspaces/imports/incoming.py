@@ -157,8 +157,8 @@ def other_file(workspace: Workspace, mark: str) -> WorkspaceFile:
     if file is None:
         raise RequestRefused(
             404,
-            _("This workspace has no such prompt file any more."),
-            _("Its page lists those that its orchestrator files read."),
+            _("This workspace no longer has this prompt file."),
+            _("The workspace's page lists the files that its orchestrator files use."),
         )
     return file
 

@@ -10,13 +10,15 @@ from builder.orchestrators.finder import Orchestrator
 from studio.compare.versions import Panel, View, changes_in, written_panel
 from studio.models import PromptSet
 from studio.prompts.findings import Finding
+from studio.prompts.labels import USUAL_LABELS
 from studio.prompts.texts import TEXT_NAMES, TextKind
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.imports.importing import Proposal
-from studio.workspaces.imports.incoming import FileContent, IncomingFile
+from studio.workspaces.imports.incoming import FileContent, IncomingFile, WorkspaceFile
 from studio.workspaces.orchestrators import orchestrators_of
 
 PROBLEMS_SHOWN = 100
+_USUAL = dict.fromkeys(USUAL_LABELS)
 SETS_OFFERED = 500
 
 
@@ -33,6 +35,8 @@ class ImportPage:
 
     proposal: Proposal
     view: View
+    held: WorkspaceFile | None = None
+    """Which file of its workspace it is; None where the person may not change what that follows."""
 
     @property
     def file(self) -> IncomingFile:
@@ -45,6 +49,29 @@ class ImportPage:
     @property
     def prompt_set(self) -> PromptSet | None:
         return self.proposal.prompt_set
+
+    @cached_property
+    def labels(self) -> list[tuple[str, str]]:
+        """What the workspace's file could follow of the set, with what it follows now first; none where it
+        follows the set already."""
+        if self.held is None or self.file.workspace is None:
+            return []
+        now = self.held.label_of(self.file.workspace)
+        if now is not None and self.prompt_set is not None and now.prompt_set_id == self.prompt_set.pk:
+            return []
+        points = self.prompt_set.pointers if self.prompt_set else {}
+        stays = f"{now.prompt_set.name} · {now.name}" if now else _("No label")
+        return [
+            ("", stays),
+            *((name, f"{name} (v{points.get(name, self.next_number)})") for name in {**points, **_USUAL}),
+        ]
+
+    @property
+    def usual_label(self) -> str:
+        """What is chosen at first: a workspace that follows nothing follows the imported set."""
+        workspace = self.file.workspace
+        is_free = self.held is not None and workspace is not None and self.held.label_of(workspace) is None
+        return USUAL_LABELS[0] if is_free else ""
 
     @cached_property
     def readers(self) -> list[Orchestrator]:

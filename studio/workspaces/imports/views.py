@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from builder.errors import JailError
-from studio.access.roles import Action, needs
+from studio.access.roles import Action, may, needs
 from studio.compare.versions import View
 from studio.editor.sets import reason
 from studio.models import Label, PromptSet, PromptVersion, Upload, Workspace
@@ -22,6 +22,7 @@ from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse, way_back
 from studio.shell.turns import heavy
+from studio.workspaces.changing import follow
 from studio.workspaces.exports.page import continue_address
 from studio.workspaces.file_kinds import kind_of_file
 from studio.workspaces.imports.forms import AdoptForm, ImportForm, ImportViewForm, TargetForm, UploadForm
@@ -29,7 +30,6 @@ from studio.workspaces.imports.importing import (
     AlreadyKept,
     FileChanged,
     NotWhole,
-    Proposal,
     adopt,
     import_as_version,
     import_into_editor,
@@ -96,7 +96,7 @@ def workspace_import(request: HttpRequest, slug: str) -> HttpResponse:
         return redirect(workspace)
     except JailError as error:
         raise _not_now(error) from error
-    return _import(request, file, default=label.prompt_set if label else None)
+    return _import(request, file, default=label.prompt_set if label else None, held=held)
 
 
 @require_POST
@@ -112,7 +112,7 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     which = held.holds if FileKind(held.holds).is_system else held.mark
     prompt_set = _chosen(clean["set"]) if clean["set"] else followed
     if prompt_set is None:
-        messages.info(request, _("This workspace follows no label: choose the set that shall have the file."))
+        messages.info(request, _("This workspace follows no label: choose the set to import into."))
         return redirect(_with_query(reverse("workspace-import", args=[slug]), file=which))
     look = _with_query(reverse("workspace-import", args=[slug]), file=which, set=prompt_set.slug)
     if prompt_set.holds != held.holds:
@@ -132,20 +132,21 @@ def workspace_adopt(request: HttpRequest, slug: str) -> HttpResponse:
     except (FileChanged, NotWhole, VersionConflict) as obstacle:
         said = {
             FileChanged: _(
-                "The file changed since you looked, so nothing was adopted: this is what it says now."
+                "The file has changed since you opened the page, so nothing was adopted. This is the "
+                "current content."
             ),
-            NotWhole: _("Not adopted as it is: look at what the file says first."),
-            VersionConflict: _("Somebody saved a version at the same moment: look again, then adopt."),
+            NotWhole: _("Not adopted: check the file first."),
+            VersionConflict: _("Someone else saved a version at the same time: check again, then adopt."),
         }[type(obstacle)]
         messages.warning(request, said)
         return redirect(look)
     except AlreadyKept as kept:
-        said = _("What %(workspace)s holds is v%(number)d of «%(set)s» already, so no version was made.")
+        said = _("The file of %(workspace)s is already v%(number)d of «%(set)s»; no version was created.")
         messages.info(request, said % _names(workspace, kept.version))
         return redirect(_after_adopting(request, kept.version, label))
     except JailError as error:
         raise _not_now(error) from error
-    said = _("Adopted: what %(workspace)s holds is v%(number)d of «%(set)s» now.")
+    said = _("Adopted: the file of %(workspace)s is now v%(number)d of «%(set)s».")
     messages.success(request, said % _names(workspace, version))
     return redirect(_after_adopting(request, version, label))
 
@@ -157,21 +158,25 @@ def _names(workspace: Workspace, version: PromptVersion) -> dict[str, object]:
 # --- one file ----------------------------------------------------------------------------
 
 
-def _import(request: HttpRequest, file: IncomingFile, *, default: PromptSet | None) -> HttpResponse:
+def _import(
+    request: HttpRequest, file: IncomingFile, *, default: PromptSet | None, held: WorkspaceFile | None = None
+) -> HttpResponse:
     view = valid_or_refuse(ImportViewForm(request.GET)).cleaned_data
     prompt_set = default if "set" not in request.GET else _chosen(view["set"]) if view["set"] else None
     if prompt_set is not None and prompt_set.holds != file.holds:
-        said = _("«%(set)s» holds another kind of file than this one: choose another set, or make a new one.")
+        said = _("«%(set)s» is a set for another kind of file: choose another set, or create one.")
         messages.warning(request, said % {"set": prompt_set.name})
         prompt_set = None
     try:
         proposal = propose(file, prompt_set, view["fill"] or "latest", owner=person_of(request))
-        page = ImportPage(proposal, View.of(view))
+        may_link = may(request.user, Action.WORKSPACE)
+        page = ImportPage(proposal, View.of(view), held if may_link else None)
         if view["rows"] and proposal.latest and proposal.templates:
             return _rows(request, page, view)
         if request.method == "POST":
             return _confirmed(request, page)
-        return _page(request, page, ImportForm(initial={"message": file.message, "name": file.title[:120]}))
+        first = {"message": file.message, "name": file.title[:120], "follow": page.usual_label}
+        return _page(request, page, ImportForm(initial=first, labels=page.labels))
     except JailError as error:
         raise _not_now(error) from error
 
@@ -185,7 +190,7 @@ def _rows(request: HttpRequest, page: ImportPage, view: dict[str, Any]) -> HttpR
 
 def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
     proposal = page.proposal
-    form = ImportForm(request.POST, is_new=proposal.prompt_set is None)
+    form = ImportForm(request.POST, is_new=proposal.prompt_set is None, labels=page.labels)
     if not form.is_valid():
         if set(form.errors) - {"name", "message"}:
             valid_or_refuse(form)
@@ -196,36 +201,54 @@ def _confirmed(request: HttpRequest, page: ImportPage) -> HttpResponse:
     if clean["base"] != proposal.base:
         return _page(request, page, form, status=409, moved="set")
     try:
-        return _made(request, proposal, clean)
+        if clean["into"] == "link":
+            return _linked(request, page, proposal.latest, clean["follow"])
+        return _made(request, page, clean)
     except VersionConflict:
         # Between reading the set above and writing to it.
         raise RequestRefused(
             409,
-            _("Somebody saved a version at the same moment, so nothing was imported."),
-            _("Go back and look at the comparison again."),
+            _("Someone else saved a version at the same time, so nothing was imported."),
+            _("Go back and check the comparison again."),
         ) from None
     except (NotWhole, Refused):
         return _page(request, page, form, status=422)
     except NothingChanged:
-        messages.info(request, _("Nothing changed: the newest version has this text already."))
+        messages.info(request, _("Nothing changed: the newest version already has this text."))
         return redirect(page.prompt_set or "prompt-list")
 
 
-def _made(request: HttpRequest, proposal: Proposal, clean: dict[str, Any]) -> HttpResponse:
+def _linked(request: HttpRequest, page: ImportPage, version: PromptVersion | None, name: str) -> HttpResponse:
+    """The workspace that the file lies in follows a label of the set that has its text."""
+    workspace, held = page.file.workspace, page.held
+    if version is None:
+        raise RequestRefused(404, _("This set has no version yet."))
+    if not name or workspace is None or held is None:
+        return redirect(version.prompt_set)
+    label = version.prompt_set.labels.filter(name=name).first()
+    if label is None:
+        Label.objects.move(name, version, by=person_of(request), at=timezone.now())
+        label = version.prompt_set.labels.get(name=name)
+    follow(workspace, held, label)
+    said = _("%(workspace)s follows %(label)s of «%(set)s» now.")
+    messages.success(request, said % {**_names(workspace, version), "label": name})
+    return redirect(version.prompt_set)
+
+
+def _made(request: HttpRequest, page: ImportPage, clean: dict[str, Any]) -> HttpResponse:
     """A version or, where that was asked for, a draft."""
+    proposal = page.proposal
     base, name, now = clean["base"], clean["name"], timezone.now()
     message = clean["message"] or proposal.file.message
     if clean["into"] != "draft":
         version = import_as_version(proposal, base=base, name=name, message=message, at=now)
         messages.success(request, _("Imported as v%(number)d.") % {"number": version.number})
-        return redirect(version.prompt_set)
+        return _linked(request, page, version, clean["follow"])
     prompt_set, copy = import_into_editor(proposal, base=base, name=name, message=message, at=now)
     if copy is not None:
-        messages.info(
-            request, _("You have an unsaved draft of this set: both texts are kept, choose between them.")
-        )
+        messages.info(request, _("You have an unsaved draft of this set. Both texts are saved; choose one."))
         return redirect(_with_query(reverse("prompt-conflict", args=[prompt_set.slug]), copy=copy.pk))
-    messages.success(request, _("The file is your draft now: save it as a version when it is ready."))
+    messages.success(request, _("The file is now your draft. Save it as a version when it is ready."))
     return redirect("prompt-edit", prompt_set.slug)
 
 

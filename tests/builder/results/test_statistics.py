@@ -118,7 +118,7 @@ def test_scores_that_never_vary_are_compared_all_the_same() -> None:
 
 
 def welch_runs(chance: random.Random) -> Difference | None:
-    """Twelve runs against eight that vary more, of different tasks and no effect."""
+    """Twelve runs against eight that vary more, of Tasks differ and no effect."""
     old = [chance.gauss(80, 4) for _ in range(12)]
     new = [chance.gauss(80, 9) for _ in range(8)]
     return difference(apart("a", old), apart("b", new))

@@ -5,22 +5,36 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.db.models.signals import post_save
 from django.test import Client, RequestFactory
 from django.urls import URLPattern
+from django.utils import timezone
 
 from builder.files.reading import PROMPT_FILE, sha256
 from studio.access.accounts import Role
 from studio.access.audit import AuditEntry, Event
+from studio.access.signin import reset_link
 from studio.access.tokens import ApiToken
 from studio.home.demo import load_demo
-from studio.models import Export, LanguageModel, RoundResult, SampleContext, Workspace
+from studio.models import (
+    Export,
+    Invitation,
+    LanguageModel,
+    RoundResult,
+    SampleContext,
+    WebhookDelivery,
+    WebhookEndpoint,
+    Workspace,
+)
 from studio.operations.watching import Watch
+from tests.studio.clock import NOW
 from tests.studio.contexts.context_forms import round_five
 from tests.studio.editing import fields
 from tests.studio.routes import every_route
@@ -28,6 +42,7 @@ from tests.studio.sent_forms import send_form
 
 NOTHING_SHARED = {
     "a private draft": "prompt-draft prompt-copy prompt-conflict prompt-cacheable-prefix-take prompt-import",
+    "a mail": "password-reset",
     "a preference in a cookie": "language theme keys",
     "a question, asked with a text": "prompt-preview prompt-rounds prompt-costs prompt-cacheable-prefix"
     " prompt-coverage run-replay run-replay-all",
@@ -51,6 +66,13 @@ class Studio:
         file = self.folder / "data" / "demo" / "research" / PROMPT_FILE
         file.write_text(file.read_text().replace("{{ user_prompt }}", "{{ user_prompt }} by hand"))
         return file
+
+    def webhook(self) -> str:
+        return WebhookEndpoint.objects.get().get_absolute_url()
+
+    @property
+    def person(self) -> str:
+        return f"/people/{User.objects.get(username='new').pk}/"
 
     def model(self, name: str) -> str:
         return f"/models/{LanguageModel.objects.get(name=name).pk}/"
@@ -95,6 +117,29 @@ def _end_session(studio: Studio) -> Any:
 def _discard(studio: Studio) -> Any:
     studio.post(f"{OWN}draft/", fields(team="{{ user_prompt }}!", base=1))
     return studio.send(f"{OWN}discard/")
+
+
+WEBHOOK = {"name": "chat", "url": "https://a.example/", "events": ["label.moved"], "active": "on"}
+
+
+def _send_again(studio: Studio) -> Any:
+    endpoint = WebhookEndpoint.objects.get()
+    delivery = WebhookDelivery.objects.create(endpoint=endpoint, event="label.moved", made_at=NOW)
+    return studio.post(f"/deliveries/{delivery.pk}/again/")
+
+
+def _join(studio: Studio) -> Any:
+    by = User.objects.get(username="yuki")
+    token = Invitation.objects.invite(Role.EDITOR, "", by=by, at=timezone.now())
+    return Client().post(
+        f"/invitation/{token}/", {"username": "new", "password1": PASSWORD, "password2": PASSWORD}
+    )
+
+
+def _set_password(studio: Studio) -> Any:
+    link = urlsplit(reset_link(User.objects.get(username="yuki"))).path
+    form = studio.get(link)["Location"]
+    return studio.post(form, {"new_password1": PASSWORD, "new_password2": PASSWORD})
 
 
 STEPS: dict[str, Callable[[Studio], Any]] = {
@@ -148,17 +193,31 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "folder-allow": lambda at: at.post("/workspaces/new/allow/", {"folder": str(at.folder / "lab")}),
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
+    "everything": lambda at: at.post("/everything/"),
     "demo-remove": lambda at: at.send("/demo/"),
+    "webhook-list": lambda at: at.post("/webhooks/", WEBHOOK),
+    "webhook-detail": lambda at: at.post(at.webhook(), WEBHOOK | {"name": "board"}),
+    "webhook-secret": lambda at: at.post(at.webhook() + "secret/"),
+    "delivery-again": _send_again,
+    "webhook-delete": lambda at: at.post(at.webhook() + "delete/"),
     "account-tokens": lambda at: at.send("/account/tokens/", name="laptop", scopes="read"),
     "account-token-end": lambda at: at.post(f"/account/tokens/{ApiToken.objects.get(name='laptop').pk}/end/"),
     "service-tokens": lambda at: at.send("/tokens/", name="CI", scopes="read"),
     "service-token-end": lambda at: at.post(f"/tokens/{ApiToken.objects.get(name='CI').pk}/end/"),
+    "person-invite": lambda at: at.send("/people/", "/people/invite/", note="n"),
+    "invitation-withdraw": lambda at: at.post(f"/people/withdraw/{Invitation.objects.get().pk}/"),
+    "invitation": _join,
+    "person": lambda at: at.send(at.person, role="1"),
+    "person-switch": lambda at: at.post(f"{at.person}switch/", {"active": "0"}),
+    "person-remove": lambda at: at.post(f"{at.person}remove/"),
+    "account-email": lambda at: at.post("/account/email/", {"email": "yuki@example.org"}),
     "account-sessions-end": _end_session,
     "account-password": lambda at: at.post(
         "/account/password/",
         {"old_password": "correct horse battery", "new_password1": PASSWORD, "new_password2": PASSWORD},
     ),
     "signout": lambda at: at.post("/signout/"),
+    "password-reset-confirm": _set_password,
     "signin": lambda at: at.post("/signin/", {"username": "yuki", "password": PASSWORD}),
 }
 
@@ -207,7 +266,7 @@ def test_each_leaves_an_entry_in_the_transaction_of_its_change(studio: Studio) -
     try:
         for name, step in STEPS.items():
             answer = step(studio)
-            if not AuditEntry.objects.filter(source=name, via="page", name="yuki").exists():
+            if not AuditEntry.objects.filter(source=name, via="page", name__in=["yuki", "new"]).exists():
                 missing.append(f"{name}: {answer.status_code}, {answer.get('Location', '')}")
     finally:
         post_save.disconnect(look, sender=AuditEntry)

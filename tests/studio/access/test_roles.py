@@ -30,14 +30,28 @@ ROUTES = {
     """,
     Role.RELEASER: "prompt-export export-undo workspace-adopt",
     Role.ADMINISTRATOR: """
+        webhook-list webhook-detail webhook-secret webhook-delete delivery-again
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
-        demo-remove service-tokens service-token-end
+        demo-remove people person-invite invitation-withdraw person person-switch person-remove
+        service-tokens service-token-end everything
     """,
 }
-POSTS = {"prompt-release"}
+POSTS = {"prompt-release", "everything"}
 # A POST of these changes nothing that is shared: a preference, one's own account, a question with a text.
 EVERYBODY_POSTS = {
-    *("signin", "signout", "account-password", "account-sessions-end", "language", "theme", "keys"),
+    *(
+        "signin",
+        "invitation",
+        "password-reset",
+        "password-reset-confirm",
+        "account-email",
+        "signout",
+        "account-password",
+        "account-sessions-end",
+        "language",
+        "theme",
+        "keys",
+    ),
     *("account-tokens", "account-token-end"),
     *("prompt-preview", "prompt-rounds", "prompt-costs", "prompt-cacheable-prefix", "prompt-coverage"),
     *("run-replay", "run-replay-all"),

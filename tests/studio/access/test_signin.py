@@ -20,7 +20,16 @@ from studio.access.signin import (
 from studio.models import SignInLink
 from tests.studio.routes import every_route
 
-OPEN = {"signin", "signin-link", "healthz", "language", "theme"}
+OPEN = {
+    "signin",
+    "invitation",
+    "password-reset",
+    "password-reset-confirm",
+    "signin-link",
+    "healthz",
+    "language",
+    "theme",
+}
 
 
 def signin(client: Client, password: str, name: str = "yuki", address: str = "10.0.0.1") -> int:

@@ -1,6 +1,7 @@
 """Tokens for tests of the API."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -50,6 +51,12 @@ def api(make_api: MakeApi) -> Api:
 @pytest.fixture
 def research(person: User) -> PromptSet:
     """A set with one version."""
-    made = create_set("Research", tags=["team"], dialect="mixseek", at=NOW)
+    made = create_set("Research", tags=["team"], dialect="mixseek", by=person, at=NOW)
     save_defaults(made, by=person, at=NOW)
     return made
+
+
+@pytest.fixture(scope="session")
+def demo_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The API's own: its tests write into the demo's workspaces."""
+    return tmp_path_factory.mktemp("api-data")

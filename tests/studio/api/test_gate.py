@@ -3,6 +3,7 @@
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -20,9 +21,10 @@ from studio.api.document import FILE, written
 from studio.api.gate import SCOPES
 from studio.api.models import StoredAnswer
 from studio.api.set_views import SetMade
-from studio.models import PromptSet
+from studio.models import AuditEntry, PromptSet
 from tests.studio.api.client import Api, Refused, problem_of
 from tests.studio.api.conftest import MakeApi
+from tests.studio.api.test_versions import CONTEXT, texts
 from tests.studio.clock import NOW, stop_clock
 
 NEW = {"name": "Kyoto", "start": "empty"}
@@ -255,3 +257,42 @@ def test_a_mistake_of_ours_is_a_problem_too(
         api.get(SetMade, "sets/1")
     assert refused.value.problem.code == "server-error" and "secret" not in str(refused.value.problem)
     assert "ZeroDivisionError" in caplog.text
+
+
+# --- audit ---------------------------------------------------------------------------------
+
+NOTHING_SHARED = {"render_prompts", "check_texts", "plan_export", "put_draft"}
+"""Questions that are asked with a body, and a private draft."""
+
+
+def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: Path) -> None:
+    """A new one has to be added here."""
+    context = {**CONTEXT, "submission": "Done"}
+    plan = api.send("POST", "exports/plan", {"set": "research-team", "version": "3", "files": ["research"]})
+    file = plan.json()["targets"][0]
+    seen = {"key": file["key"], "sha256": file["sha256"], "overwrite": True}
+    steps: dict[str, tuple[str, str, Any]] = {
+        "make_set": ("POST", "sets", {"name": "Own", "start": "empty"}),
+        "change_set_settings": ("PATCH", "sets/own", {"name": "Ours"}),
+        "make_version": ("POST", "sets/own/versions", {"base": 0, "message": "m", "texts": texts()}),
+        "move_label": ("PUT", "sets/own/labels/staging", {"version": 1}),
+        "remove_label": ("DELETE", "sets/own/labels/staging", None),
+        "make_context": ("POST", "contexts", {"name": "Kyoto", "context": context}),
+        "change_context": ("PUT", "contexts/kyoto", {"name": "Nara", "context": context}),
+        "delete_context": ("DELETE", "contexts/kyoto", None),
+        "confirm_export": ("POST", "exports", {"set": "research-team", "version": 3, "files": [seen]}),
+    }
+    listed = {
+        operation.view_func.__name__
+        for router in studio_api._get_bound_routers()
+        for view in router.path_operations.values()
+        for operation in view.operations
+        if operation.methods != ["GET"]
+    }
+    assert listed == {*steps, *NOTHING_SHARED}
+    for name, (method, path, body) in steps.items():
+        before = AuditEntry.objects.count()
+        answer = api.send(method, path, body, If_Match="*")
+        assert answer.status_code < 300, (name, answer.content)
+        assert AuditEntry.objects.filter(via="api", source="test").count(), name
+        assert AuditEntry.objects.count() > before, name

@@ -210,7 +210,7 @@ def test_texts_too_long_to_compare_say_so(prompt_set: PromptSet, person: User, s
 def test_a_comparison_reads_and_stores_nothing(
     prompt_set: PromptSet, signed_in: Client, django_assert_max_num_queries: Any
 ) -> None:
-    with django_assert_max_num_queries(11) as queries:
+    with django_assert_max_num_queries(12) as queries:
         get(signed_in, "1...3", rendered="on")
     assert not [each for each in queries.captured_queries if not each["sql"].startswith("SELECT")]
 
@@ -467,7 +467,7 @@ def test_the_context_of_another_set_is_not_found(
 ) -> None:
     make_context("foreign", prompt_set=make_set(person, "other"))
     page = get(signed_in, "1...2", status=404, rendered="on", context="foreign")
-    assert "This set has no such sample context any more." in page
+    assert "This set no longer has this sample context." in page
 
 
 def test_a_round_that_the_context_does_not_have_is_its_last(prompt_set: PromptSet, signed_in: Client) -> None:

@@ -99,7 +99,7 @@ def test_a_context_can_belong_to_one_set(signed_in: Client) -> None:
             {"round_history.0.score_details": "Accuracy 80"},
             "round_history.0.score_details",
             "Line 1: write a name, a colon and a number, such as “Accuracy: 82.5”.",
-            "1行目: 「Accuracy: 82.5」のように、名前・コロン・数値を書いてください。",
+            "1行目：「Accuracy: 82.5」のように、名前・コロン・数値を書いてください。",
         ),
         (
             {"round_history.0.score_details": '{"a": 1e999}'},
@@ -136,7 +136,7 @@ def test_all_problems_are_told_at_once_and_nothing_typed_is_lost(signed_in: Clie
     page = text(signed_in.post(NEW, sent))
     for field in ("round_number", "round_history.3.evaluation_score", "ranking.0.max_score"):
         assert error_beside(page, field)
-    assert "Rounds before, no. 4: Score" in page and "Ranking, no. 1: Best score" in page
+    assert "Previous round 4: Score" in page and "Ranking, no. 1: Best score" in page
     assert focused(page) == ["round_number"]
     for name, typed in sent.items():
         for each in [typed] if isinstance(typed, str) else []:
@@ -273,7 +273,7 @@ def test_of_two_who_edit_neither_is_overwritten(signed_in: Client) -> None:
     assert SampleContext.objects.get().round_context.user_prompt == "theirs"
     # Both, where they differ; mine in the form as well.
     assert page.count("theirs</div>") == 1 and page.count("mine</div>") == 1 and "mine</textarea>" in page
-    assert "Rounds before, no. 2: Score" in page and ">99</div>" in page
+    assert "Previous round 2: Score" in page and ">99</div>" in page
     # Saving once more, having seen theirs, is a decision.
     revision = re.search(r'name="revision" value="(\d+)"', page)
     assert revision is not None
@@ -315,7 +315,7 @@ def test_what_was_written_on_a_deleted_context_can_be_saved_as_a_new_one(
     answer = signed_in.post("/contexts/c/edit/", sent | more)
     page = text(answer)
     assert answer.status_code == (200 if more else 409)
-    assert "Somebody deleted this context" in page and "mine</textarea>" in page
+    assert "Someone else deleted this context" in page and "mine</textarea>" in page
     assert 'action="/contexts/new/"' in page and 'name="revision"' not in page
     assert not SampleContext.objects.exists()
 
@@ -378,11 +378,13 @@ def test_what_somebody_changed_meanwhile_is_not_deleted(signed_in: Client) -> No
 
 
 def test_the_shipped_contexts_can_be_had_without_the_demo(signed_in: Client) -> None:
-    assert "Add the shipped contexts" in text(signed_in.get("/contexts/"))
+    assert "Add the bundled contexts" in text(signed_in.get("/contexts/"))
     page = text(signed_in.post("/contexts/new/samples/", follow=True))
-    assert SampleContext.objects.count() == len(SAMPLES) and f"{len(SAMPLES)} contexts are added." in page
-    assert "Add the shipped contexts" not in page
-    assert "All of them are there already." in text(signed_in.post("/contexts/new/samples/", follow=True))
+    assert SampleContext.objects.count() == len(SAMPLES) and f"{len(SAMPLES)} contexts added." in page
+    assert "Add the bundled contexts" not in page
+    assert "All of them have already been added." in text(
+        signed_in.post("/contexts/new/samples/", follow=True)
+    )
 
 
 def test_a_context_that_has_the_name_of_a_shipped_one_stays(signed_in: Client) -> None:

@@ -66,18 +66,18 @@ def test_a_first_round_without_a_submission_asks_for_one(signed_in: Client) -> N
 @pytest.mark.parametrize(
     ("pasted", "english", "japanese"),
     [
-        ("", "There is nothing here yet.", "まだ何も入力されていません。"),
-        ("{", "Line 1, column 2: from here on", "1行目2文字目"),
+        ("", "Empty.", "入力がありません。"),
+        ("{", "Line 1, column 2: invalid JSON.", "1行目2文字目"),
         ('{\n "a": 1,\n}', "Line 3, column 1", "3行目1文字目"),
         ("[]", "A context is a JSON object", "JSONオブジェクト"),
         ("null", "A context is a JSON object", "JSONオブジェクト"),
         ("[" * 100_000, "levels deep", "入れ子"),
         ('{"a":' * 40 + "1" + "}" * 40, "levels deep", "入れ子"),
         ('{"round_number": ' + "9" * 5000 + "}", "A number has 5000 digits.", "5000桁"),
-        ('{"a": NaN}', "NaN is no number", "NaN"),
-        ('{"a": 1, "a": 2}', "“a” is there twice", "「a」が2回"),
-        ('{"team_id": "\\ud83c"}', "half of a character (\\ud83c)", "文字の片割れ"),
-        ('{"\\ud83c": 1, "\\ud83c": 1}', "“?” is there twice", "2回"),
+        ('{"a": NaN}', "NaN is not a JSON number", "NaN"),
+        ('{"a": 1, "a": 2}', "“a” occurs twice", "「a」が2回"),
+        ('{"team_id": "\\ud83c"}', "lone surrogate (\\ud83c)", "孤立サロゲート"),
+        ('{"\\ud83c": 1, "\\ud83c": 1}', "“?” occurs twice", "2回"),
         ('{"team_id": "\\u0000"}', "NUL", "NUL"),
         (json.dumps({**ROUND_2, "round_number": "x"}), "round_number: Input should be", "round_number: 整数"),
         (json.dumps({**ROUND_2, "round_number": 2**64}), "round_number: Input should be", "round_number: "),
@@ -114,17 +114,17 @@ def test_many_problems_are_counted_instead_of_listed(signed_in: Client) -> None:
 
 def test_json_that_is_too_long_is_refused(signed_in: Client) -> None:
     answer = signed_in.post(NEW_JSON, {"name": "Pasted", "json": '"' + "x" * 1_000_000 + '"'})
-    assert answer.status_code == 422 and "at most 1000000 fit" in text(answer)
+    assert answer.status_code == 422 and "the limit is 1000000" in text(answer)
 
 
 def test_a_context_has_an_author_and_a_limit(signed_in: Client) -> None:
     signed_in.post(NEW_JSON, {"name": "Pasted", "json": json.dumps(ROUND_2)})
     made = SampleContext.objects.get()
     assert made.author is not None and made.author.username == "yuki"
-    assert "Made by yuki" in signed_in.get(made.get_absolute_url()).content.decode()
+    assert "Created by yuki" in signed_in.get(made.get_absolute_url()).content.decode()
     pasted = ROUND_2 | {"user_prompt": "x" * 500_000}
     answer = signed_in.post(NEW_JSON, {"name": "Huge", "json": json.dumps(pasted)})
-    assert answer.status_code == 422 and "at most 500000 fit" in text(answer)
+    assert answer.status_code == 422 and "the limit is 500000" in text(answer)
     assert SampleContext.objects.count() == 1
 
 

@@ -55,7 +55,7 @@ def test_lines_and_json_are_read(text: str, details: dict[str, Any] | None) -> N
         ("a: x", "Line 1: write a name"),
         ("a: 0x10", "Line 1: write a name"),
         ("a: " + "9" * 5000, "Line 1: write a name"),
-        ("a: 1\na: 2", "Line 2: “a” is there already."),
+        ("a: 1\na: 2", "Line 2: “a” occurs twice."),
         ('{"a": 1', "Line 1, column 8"),
         ('{"a": 1}{', "Line 1, column 9"),
     ],

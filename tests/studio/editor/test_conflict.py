@@ -51,7 +51,7 @@ def test_a_base_that_moved_answers_409_with_both_texts(prompt_set: PromptSet, si
     answer = signed_in.post(SAVE, fields(three(MINE), base=2, message="m"))
     page = answer.content.decode()
     assert answer.status_code == 409
-    assert "ken saved v3 while you were writing" in page and "ken&#x27;s words" in page
+    assert "Someone else saved first: v3 by ken" in page and "ken&#x27;s words" in page
     assert "Both changed this" in page
     for text in ("two\n", "mine\n", "theirs\n"):
         assert f">\n{text}</pre>" in page
@@ -62,7 +62,7 @@ def test_a_base_that_moved_answers_409_with_both_texts(prompt_set: PromptSet, si
 def test_changes_that_do_not_touch_are_put_together(prompt_set: PromptSet, signed_in: Client) -> None:
     ken_saves(prompt_set, FARTHER)
     page = signed_in.post(SAVE, fields(three(MINE), base=2, message="m")).content.decode()
-    assert "Both changes: they do not touch" in page
+    assert "Both changes (no overlap)" in page
     answer = signed_in.post(CONFLICT, {"pin": pin(page), "team": "merged"})
     draft = Draft.objects.get()
     assert answer["Location"] == EDIT
@@ -102,7 +102,7 @@ def test_two_tabs_are_put_together_in_the_same_way(prompt_set: PromptSet, signed
     signed_in.post(DRAFT, fields(three(THEIRS), base=2, tab="a"))
     url = signed_in.post(DRAFT, fields(three(MINE), base=2, tab="b")).json()["conflict_url"]
     page = signed_in.get(url).content.decode()
-    assert "Two tabs wrote this draft" in page and "Both changed this" in page
+    assert "This draft was edited in two tabs" in page and "Both changed this" in page
     copy = DraftCopy.objects.get()
     signed_in.post(
         CONFLICT, {"pin": pin(page), "copy": copy.pk, "team": "merged", "team-1": "theirs then mine"}
@@ -113,17 +113,17 @@ def test_two_tabs_are_put_together_in_the_same_way(prompt_set: PromptSet, signed
         (THEIRS, CopyReason.REPLACED),
     }
     after = signed_in.get(EDIT).content.decode()
-    assert "Another tab holds" not in after and "2 saved drafts" in after
+    assert "Another tab has" not in after and "2 saved drafts" in after
 
 
 def test_a_save_from_the_stale_tab_shows_both_texts(prompt_set: PromptSet, signed_in: Client) -> None:
     signed_in.post(DRAFT, fields(three(THEIRS), base=2, tab="a"))
     answer = signed_in.post(SAVE, fields(three(MINE), base=2, tab="b", message="m"))
-    assert answer.status_code == 409 and "Two tabs wrote this draft" in answer.content.decode()
+    assert answer.status_code == 409 and "This draft was edited in two tabs" in answer.content.decode()
     assert Draft.objects.get().team_user_prompt == THEIRS
     assert DraftCopy.objects.get().team_user_prompt == MINE
     assert PromptVersion.objects.count() == 2
-    assert "Another tab holds a different text" in signed_in.get(EDIT).content.decode()
+    assert "Another tab has a different text" in signed_in.get(EDIT).content.decode()
 
 
 def test_tabs_that_started_from_different_versions_end_on_the_newer_one(
@@ -143,7 +143,7 @@ def test_a_choice_made_on_older_texts_is_not_taken(prompt_set: PromptSet, signed
     page = signed_in.get(CONFLICT).content.decode()
     signed_in.post(DRAFT, fields(three(MINE + "more\n"), base=2, revision=1, seq=2))
     answer = signed_in.post(CONFLICT, {"pin": pin(page), "team": "theirs"})
-    assert answer.status_code == 409 and "One of the texts changed while you chose" in answer.content.decode()
+    assert answer.status_code == 409 and "One of the texts has changed meanwhile" in answer.content.decode()
     assert Draft.objects.get().team_user_prompt == MINE + "more\n"
 
 
@@ -164,7 +164,7 @@ def test_texts_too_long_to_compare_can_still_be_taken_whole(prompt_set: PromptSe
     ken_saves(prompt_set, "\n" * 30_000)
     signed_in.post(DRAFT, fields(three(MINE), base=2))
     page = signed_in.get(CONFLICT).content.decode()
-    assert "too long or too different to be put together line by line" in page
+    assert "too long or too different to be merged line by line" in page
     signed_in.post(CONFLICT, {"pin": pin(page), "team": "theirs"})
     assert Draft.objects.get().team_user_prompt == "\n" * 30_000
 
@@ -181,7 +181,7 @@ def test_texts_that_differ_everywhere_are_not_shown_in_a_thousand_pieces(
     signed_in.post(DRAFT, fields(changed(0), base=3))
     url = signed_in.post(DRAFT, fields(changed(4), base=3, tab="b")).json()["conflict_url"]
     page = signed_in.get(url).content.decode()
-    assert "too different to be put together" in page and 'class="region' not in page
+    assert "too different to be merged" in page and 'class="region' not in page
 
 
 def test_what_people_wrote_is_text_on_the_page(prompt_set: PromptSet, signed_in: Client) -> None:
@@ -197,11 +197,11 @@ def test_with_the_jail_stopped_nothing_is_merged_and_both_texts_are_kept(
     ken_saves(prompt_set, THEIRS)
     own_jail.close()
     answer = signed_in.get(CONFLICT)
-    assert answer.status_code == 503 and "nothing you wrote was lost" in answer.content.decode()
+    assert answer.status_code == 503 and "Your input was not lost" in answer.content.decode()
     saved = signed_in.post(SAVE, fields(team_user_prompt=MINE, base=2, revision=1, message="why I did it"))
     page = saved.content.decode()
     assert saved.status_code == 503
-    assert "Not saved: somebody saved v3 since. Your draft is kept." in page
+    assert "Not saved: someone else saved v3 first. Your draft is saved." in page
     assert "The workers that render templates are stopped" in page
     assert f"\n{MINE}</textarea>" in page and 'value="why I did it"' in page
     assert 'name="base" value="2"' in page and 'name="revision" value="2"' in page
@@ -218,8 +218,8 @@ def test_with_the_jail_stopped_a_save_from_a_stale_tab_stays_in_the_editor(
     answer = signed_in.post(SAVE, fields(three("tab b\n"), base=2, tab="b", message="from b"))
     page = answer.content.decode()
     assert answer.status_code == 503
-    assert "Not saved: another tab wrote to this draft. Both texts are kept." in page
+    assert "Not saved: another tab changed this draft. Both texts are saved as drafts." in page
     assert "tab b\n" in page and 'value="from b"' in page
-    assert "Kept beside the draft of another tab</output>" in tight(page)
+    assert "Saved separately: another tab changed the draft</output>" in tight(page)
     assert Draft.objects.get().templates == three("tab a\n")
     assert DraftCopy.objects.get().templates == three("tab b\n")

@@ -111,7 +111,7 @@ def test_an_address_that_no_page_has_is_refused(
 
 
 def test_a_context_that_was_deleted_costs_nobody_their_text(prompt_set: PromptSet, signed_in: Client) -> None:
-    gone = "is not there any more; the preview shows another one"
+    gone = "no longer exists; the preview shows another one"
     text = page(signed_in, "?context=nothing&round=1")
     assert gone in text and '<option value="own" selected>' in text and "Round 2" in text
     asked = fields(team="typed {{ user_prompt }}\n", context="nothing", message="m")

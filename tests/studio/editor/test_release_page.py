@@ -48,10 +48,10 @@ def test_it_shows_what_changes_where_and_how(signed_in: Client, person: User) ->
     assert "Late, round 2" in page
     assert "removed: ### あなたの提出内容:" in page and "added: <submission>" in page
     assert "a&lt;/submission&gt;b" in page
-    assert "<task> in the task is neutralised by MixSeek." in page
-    assert "</submission> in the submission history is neutralised by MixSeek." in page
+    assert "MixSeek neutralises <task> in the task." in page
+    assert "MixSeek neutralises </submission> in the submission history." in page
     evaluator = words_of(signed_in, f"{HERE}?{urlencode({'old': OLD, 'new': NEW, 'kind': 'evaluator'})}")
-    assert "</submission> in the submission is neutralised by MixSeek." in evaluator
+    assert "MixSeek neutralises </submission> in the submission." in evaluator
 
 
 def test_it_hints_at_what_relies_on_the_old_way(signed_in: Client, person: User) -> None:
@@ -60,7 +60,7 @@ def test_it_hints_at_what_relies_on_the_old_way(signed_in: Client, person: User)
     assert "Line 4 Warning あなたの提出内容 is how a round's submission was headed" in page
     assert "Line 1 Warning The template takes the history apart" in page
     assert "<task> stands around a part of the prompt, so 0.1.0a19 neutralises tags of this name" in page
-    assert "based on the default" not in page and "Take into my draft" not in page
+    assert "based on the default" not in page and "Apply to my draft" not in page
 
 
 def test_between_equal_formats_there_is_nothing_to_show(signed_in: Client, person: User) -> None:
@@ -119,14 +119,14 @@ def follower(person: User, tmp_path: Path) -> Workspace:
 
 
 def test_a_workspace_that_runs_another_release_is_named(signed_in: Client, follower: Workspace) -> None:
-    said = "W runs mixseek-0.1.0a19; previews here are those of mixseek-0.1.0a15. Previews for both"
+    said = "W runs mixseek-0.1.0a19; previews here use mixseek-0.1.0a15. Previews for both"
     assert said in words_of(signed_in, "/prompts/set/")
     assert said in words_of(signed_in, "/prompts/set/edit/")
     export = words_of(signed_in, "/prompts/set/export/?label=production&workspace=w")
-    assert "W runs mixseek-0.1.0a19; previews of this set are those of mixseek-0.1.0a15." in export
+    assert "W runs mixseek-0.1.0a19; previews of this set use mixseek-0.1.0a15." in export
     assert "1 of 1 contexts change between them: Late" in export
     Workspace.objects.update(dialect=OLD)
-    assert "previews here are" not in words_of(signed_in, "/prompts/set/")
+    assert "previews here use" not in words_of(signed_in, "/prompts/set/")
     assert "change between them" not in words_of(
         signed_in, "/prompts/set/export/?label=production&workspace=w"
     )

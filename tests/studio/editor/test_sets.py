@@ -99,7 +99,7 @@ def test_without_the_jail_a_new_set_says_why_it_has_no_version(signed_in: Client
     use_jail(closed)
     page = signed_in.post(NEW, form(), follow=True).content.decode()
     assert PromptSet.objects.get().revision == 0
-    assert "The set is there, without a version" in page
+    assert "The set was created, but without a version" in page
 
 
 def test_settings_change_name_tags_and_dialect_and_keep_the_address(signed_in: Client, person: User) -> None:

@@ -46,9 +46,9 @@ def test_everything_goes_that_the_demo_brought(signed_in: Client, person: User, 
     page = words_of(signed_in, "/demo/")
     for words in ("調査チーム 5 versions", "Workspace Briefing · lab", "9 export records", "35 runs"):
         assert words in page
-    assert "Stays" not in page
+    assert "Will be kept" not in page
     answer = signed_in.post("/demo/", {"mark": planned_removal().mark}, follow=True)
-    assert "The demo data is removed." in answer.content.decode()
+    assert "Demo data removed." in answer.content.decode()
     assert "First steps" in answer.content.decode() and "This is demo data" not in answer.content.decode()
     left = {name: number for name, number in rows().items() if number}
     assert set(left) == {"Account", "AuditEntry", "LanguageModel", "StudioSession"}
@@ -78,7 +78,7 @@ def test_what_a_person_added_stays_and_is_named(signed_in: Client, person: User,
     SampleContext.objects.filter(slug="no-ranking").update(revision=2)
     file = data / "demo" / "briefing" / "configs" / "prompt_builder.toml"
     file.write_text(file.read_text("utf-8") + "# mine\n", "utf-8")
-    stays = words_of(signed_in, "/demo/").partition("Stays")[2]
+    stays = words_of(signed_in, "/demo/").partition("Will be kept")[2]
     assert "調査チーム You saved a version." in stays and "調査 · research You exported to it." in stays
     assert "Briefing You changed its prompt file." in stays
     assert "Briefing writers A workspace that stays uses it." in stays and "You changed it." in stays

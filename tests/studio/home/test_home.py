@@ -98,7 +98,7 @@ def test_what_needs_attention_runs_and_changed_is_there_with_a_way_on(
     signed_in: Client, examined: Path
 ) -> None:
     page, source = home(signed_in), signed_in.get("/").content.decode()
-    assert "Behind Briefing The file holds v4; production points at v5. Export v5" in page
+    assert "File older than the label Briefing The file is v4; production is v5. Export v5" in page
     assert 'href="/prompts/briefing-writers/export/?label=production&amp;workspace=briefing"' in source
     assert "Edited by hand 調査 · lab" in page and "Edited by hand Briefing · lab" in page
     assert "調査 · research" not in page.partition("Running now")[0].partition("Needs attention")[2]
@@ -118,13 +118,13 @@ def test_a_file_that_is_put_right_or_edited_shows_with_the_next_page(
     Workspace.objects.filter(slug="briefing").update(path=str(folder))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "STUDIO_WORKSPACE_ROOTS", [tmp_path])
-        assert "Behind Briefing" in home(signed_in)
+        assert "File older than the label Briefing" in home(signed_in)
         label = Label.objects.get(prompt_set__slug="briefing-writers", name="production")
         Label.objects.move("production", label.prompt_set.versions.get(number=4), by=person, at=NOW)
         assert "Needs attention" not in home(signed_in)
         file = state_of(Workspace.objects.get(slug="briefing")).path
         file.write_text(file.read_text("utf-8").replace("Verify or drop", "Verify"), "utf-8")
-        assert "Unknown Briefing No version has this text" in home(signed_in)
+        assert "Unknown Briefing The file matches no version" in home(signed_in)
 
 
 def test_a_context_in_which_the_newest_version_fails_is_told_until_it_is_mended(
@@ -158,7 +158,7 @@ def test_runs_that_cannot_be_examined_are_told_with_the_reason(
     watch = Watch()
     for _ in range(3):
         watch.look()
-    assert re.search(r"Not examined W .*mixseek\.db.* Open the workspace", home(signed_in))
+    assert re.search(r"Not analyzed W .*mixseek\.db.* Open the workspace", home(signed_in))
 
 
 def test_exports_of_one_confirmation_are_one_event_and_failures_are_told(demo: Path) -> None:

@@ -294,7 +294,7 @@ def test_a_preview_within_its_budget_says_so_by_the_tokenizers_name(
     PromptSet.objects.update(budgets={"team": 3000})
     page = text(preview(signed_in, TEAM))
     assert re.search(r"\d+ of 3,000 tokens \(o200k_base, exact\)", page)
-    assert "over by" not in page and "MixSeek itself cuts nothing" not in page
+    assert "over by" not in page and "MixSeek does not shorten prompts" not in page
 
 
 def test_over_budget_it_says_what_the_levels_would_leave_out_level_three_first(
@@ -303,7 +303,7 @@ def test_over_budget_it_says_what_the_levels_would_leave_out_level_three_first(
     PromptSet.objects.update(budgets={"team": 260})
     page = text(preview(signed_in, TEAM + "{{ submission_history }}\n{{ ranking_table }}\n"))
     assert re.search(r"▲ over by [\d,]+", page)
-    assert "MixSeek itself cuts nothing" in page
+    assert "MixSeek does not shorten prompts" in page
     told = page.partition("tokens:")[2]
     assert told.index("level 3") < (told.index("level 2") if "level 2" in told else len(told))
     assert "the submissions, by round: 1, 2" in told and "level 1)" not in told
@@ -314,7 +314,7 @@ def test_where_a_round_prompt_by_the_levels_would_fit_it_says_what_that_shows(
 ) -> None:
     PromptSet.objects.update(budgets={"team": 900}, round_config={"submission_preview_chars": 30})
     page = text(preview(signed_in, TEAM + "{{ submission_history }}\n" * 3))
-    assert "and fits: it shows at most 5 submissions, of each 30 characters, and 10 teams" in page
+    assert "and fits: at most 5 submissions of 30 characters each, and 10 teams" in page
 
 
 def test_where_level_one_alone_is_too_long_that_is_said(signed_in: Client, prompt_set: PromptSet) -> None:
@@ -326,7 +326,7 @@ def test_where_level_one_alone_is_too_long_that_is_said(signed_in: Client, promp
 def test_the_levels_are_about_the_teams_prompt_in_a_context(signed_in: Client, prompt_set: PromptSet) -> None:
     PromptSet.objects.update(budgets={"team": 1, "evaluator": 1})
     asked = {"kind": "evaluator", "evaluator_user_prompt": TEXTS.evaluator_user_prompt}
-    assert "here nothing is ranked" in text(preview(signed_in, TEAM, **asked))
+    assert "Priority levels apply only to a team's round prompt" in text(preview(signed_in, TEAM, **asked))
     assert "Choose a sample context" in text(preview(signed_in, TEAM, context=""))
 
 
@@ -421,7 +421,7 @@ def test_a_versions_page_has_its_cost_per_round_only_for_a_set_with_a_model(
     costs = page.partition("Cost per round")[2]
     assert "Prices as of" in costs and "answers are not included" in costs
     assert "One team, one round" in costs and "Third, round 3" in costs
-    assert costs.count("the stable beginning is too short for the cache") == 3
+    assert costs.count("the cacheable prefix is too short") == 3
 
 
 def test_a_long_stable_beginning_is_read_from_the_cache(
@@ -440,7 +440,7 @@ def test_a_long_stable_beginning_is_read_from_the_cache(
     part = text(signed_in.post("/prompts/set/costs/", sent, headers=HTMX).content.decode())
     assert "With a cache $" in part and f"{kept:,} tokens from the cache" in part
     short = text(signed_in.post("/prompts/set/costs/", sent | {"team_user_prompt": TEAM}).content.decode())
-    assert "With a cache the same: the stable beginning is too short" in short and "of 1,024 tokens" in short
+    assert "With a cache the same: the cacheable prefix is too short" in short and "of 1,024 tokens" in short
 
 
 def test_there_is_no_cost_of_a_text_without_a_prompt_or_a_set_without_a_model(
@@ -458,4 +458,4 @@ def test_there_is_no_cost_of_a_text_without_a_prompt_or_a_set_without_a_model(
 def test_a_prompt_that_the_model_cannot_read_whole_says_so(signed_in: Client, prompt_set: PromptSet) -> None:
     LanguageModel.objects.filter(name="openai:gpt-4o").update(context_tokens=3, revision=2)
     PromptSet.objects.update(language_model=model("openai:gpt-4o"))
-    assert "longer than the model can read" in text(preview(signed_in, TEAM))
+    assert "exceeds the context length" in text(preview(signed_in, TEAM))

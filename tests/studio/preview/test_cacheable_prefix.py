@@ -90,7 +90,7 @@ def test_a_time_ends_what_is_observed_although_its_first_digits_are_the_same(
 def test_with_one_round_there_is_nothing_to_compare(signed_in: Client, prompt_set: PromptSet) -> None:
     make_context("only", rounds=1, prompt_set=prompt_set)
     page = ask(signed_in, TEAM, context="only", round=1)
-    assert "there is no second round here to compare with" in page and "Observed" not in page
+    assert "there is no second round to compare with" in page and "Observed" not in page
 
 
 def test_a_hint_has_its_line_its_cost_and_another_order(signed_in: Client, prompt_set: PromptSet) -> None:
@@ -180,7 +180,7 @@ def test_a_suggested_order_is_taken_and_the_old_text_put_aside(
     assert (draft.evaluator_user_prompt, draft.base) == (TEXTS.evaluator_user_prompt, 1)
     assert (copy.team_user_prompt, copy.reason) == (CLOCK, CopyReason.REORDERED)
     page = answer.content.decode()
-    assert "Draft updated." in page and "Before a suggested order" in page
+    assert "Draft updated." in page and "Before the suggested order" in page
     # What is in the draft now loses nothing that could be had by another order of these lines.
     assert "C001" not in ask(signed_in, draft.team_user_prompt)
 
@@ -190,7 +190,7 @@ def test_an_order_for_another_text_is_not_taken(signed_in: Client, prompt_set: P
     other = CLOCK + "One more line.\n"
     answer = signed_in.post(TAKE, fields(team=other, take=key, kind="team", context="third"))
     assert answer.status_code == 409
-    assert b"nothing was reordered. Your draft is kept." in answer.content
+    assert b"nothing was reordered. Your draft is saved." in answer.content
     assert Draft.objects.get().team_user_prompt == other
     assert not DraftCopy.objects.exists()
 
@@ -212,7 +212,7 @@ def test_without_the_jail_nothing_is_taken_and_nothing_lost(
     stopped.close()
     use_jail(stopped)
     answer = signed_in.post(TAKE, fields(team=CLOCK, take=key, kind="team", context="third"))
-    assert answer.status_code == 503 and b"Not reordered just now, but your draft is kept." in answer.content
+    assert answer.status_code == 503 and b"Not reordered. Your draft is saved." in answer.content
     assert Draft.objects.get().team_user_prompt == CLOCK
 
 
@@ -276,7 +276,7 @@ def test_of_a_comparison_only_what_changed_is_told_and_folded(
 
 def test_a_draft_without_a_prompt_has_no_beginning(signed_in: Client, two_versions: PromptSet) -> None:
     assert signed_in.post(DRAFT, fields(team="{% if %}", base=2)).status_code == 200
-    assert cells(signed_in, "old=2&new=draft") == ["no prompt here", "no prompt here"]
+    assert cells(signed_in, "old=2&new=draft") == ["can’t render here", "can’t render here"]
 
 
 def test_without_the_jail_a_table_says_so(
@@ -286,7 +286,7 @@ def test_without_the_jail_a_table_says_so(
     stopped.close()
     use_jail(stopped)
     page = signed_in.get("/prompts/set/prefixes/?old=1&new=2")
-    assert page.status_code == 200 and b"Not known just now" in page.content
+    assert page.status_code == 200 and b"Not available: the studio is busy" in page.content
 
 
 @pytest.mark.parametrize(("query", "status"), [("new=9", 404), ("old=x", 400), ("context=gone", 404)])

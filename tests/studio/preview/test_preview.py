@@ -129,11 +129,11 @@ def test_a_plain_preview_says_that_its_text_is_not_stored(prompt_set: PromptSet,
         if kept:
             signed_in.post(DRAFT, fields(team=kept))
         page = signed_in.post(PREVIEW, fields(team="only shown", revision=int(bool(kept)))).content.decode()
-        assert "Changes not stored yet" in page and "Draft with changes" not in page
-        assert "Leave without these changes" in page
+        assert "Unsaved changes" in page and "Draft, not saved as a version" not in page
+        assert "Leave without saving" in page
         assert len(re.findall(r'data-when="changed" hidden', tight(page))) == 2  # compare and discard
     page = signed_in.post(PREVIEW, fields(team="kept", revision=1)).content.decode()
-    assert "Draft with changes" in page and 'data-when="changed" hidden' not in tight(page)
+    assert "Draft, not saved as a version" in page and 'data-when="changed" hidden' not in tight(page)
     assert "No changes" in signed_in.post(PREVIEW, fields(revision=1)).content.decode()
 
 
@@ -142,7 +142,7 @@ def test_a_plain_preview_on_an_older_version_leads_to_no_conflict_page_that_is_n
 ) -> None:
     prompt_set.save_version(Templates("a", "b", "c"), base=1, message="m", author=person, at=NOW)
     page = signed_in.post(PREVIEW, fields(team="only shown")).content.decode()
-    assert "This text starts from v1, and v2 was saved since" in page
+    assert "This text is based on v1, but v2 was saved since" in page
     assert page.count("/prompts/set/conflict/") == 1  # that of the hidden bar
 
 
@@ -254,7 +254,7 @@ def test_what_is_rendered_is_text_on_the_page(prompt_set: PromptSet, signed_in: 
 
 def test_a_very_long_prompt_is_cut_for_the_page_alone(prompt_set: PromptSet, signed_in: Client) -> None:
     page = ask(signed_in, team="{% for i in range(9) %}" + "x" * 60_000 + "\n{% endfor %}")
-    assert "The rest is not shown here." in page and "540,009 characters" in page
+    assert "Shortened." in page and "540,009 characters" in page
     assert len(prompt(page)) == studio.preview.rendering.MOST_SHOWN
     assert "Not compared with v1" in page
 
@@ -277,7 +277,7 @@ def test_the_context_of_another_set_is_not_found(
     for slug in ("foreign", "nothing"):
         answer = signed_in.post(PREVIEW, fields(context=slug), headers=HTMX)
         page = answer.content.decode()
-        assert answer.status_code == 404 and "is not there any more" in page
+        assert answer.status_code == 404 and "no longer exists" in page
         assert '<div id="preview"' in page  # where the next preview goes
 
 

@@ -43,7 +43,7 @@ def test_saving_makes_the_next_version_and_ends_the_draft(prompt_set: PromptSet,
 
 def test_unchanged_text_makes_no_version(prompt_set: PromptSet, signed_in: Client) -> None:
     page = signed_in.post(SAVE, fields(message="nothing"), follow=True)
-    assert "Nothing changed since v1, so no version was made." in page.content.decode()
+    assert "Nothing changed since v1, so no version was saved." in page.content.decode()
     assert 'name="message" value="nothing"' in page.content.decode()  # what was typed stays
     assert PromptVersion.objects.count() == 1
 
@@ -57,7 +57,7 @@ def test_the_first_version_of_a_set_starts_from_the_defaults(signed_in: Client) 
 
 
 def test_a_message_is_asked_for_and_the_draft_kept(prompt_set: PromptSet, signed_in: Client) -> None:
-    for message, says in (("", "Say in a few words what changed"), ("x" * 501, "at most 500 fit")):
+    for message, says in (("", "Describe the change briefly"), ("x" * 501, "the limit is 500")):
         answer = signed_in.post(SAVE, fields(team="changed\n", message=message))
         assert answer.status_code == 422 and says in answer.content.decode()
     assert PromptVersion.objects.count() == 1
@@ -110,7 +110,7 @@ def test_a_failure_in_a_shared_context_is_a_warning_and_the_text_is_saved(
     text = "x\n{% if round_number == 3 %}{{ user_prompt[0] + 1 }}{% endif %}\n"
     page = signed_in.post(SAVE, fields(team=text, message="m"), follow=True).content.decode()
     assert newest().team_user_prompt == text
-    assert "In the shared context “Everybodys, round 3” this text gives no prompt" in page
+    assert "Can’t render in the shared context “Everybodys, round 3”" in page
 
 
 def test_a_shared_context_as_large_as_they_used_to_get_keeps_nobody_from_saving(
@@ -189,7 +189,7 @@ def test_a_studio_too_busy_for_the_whole_trial_does_not_blame_the_text(
     page = answer.content.decode()
     assert answer.status_code == 503 and PromptVersion.objects.count() == 1
     assert "The studio was too busy to try this text" in page and "Try again in a moment." in page
-    assert "time limit" not in page and "Not checked just now." in page
+    assert "time limit" not in page and "Not checked." in page
     assert Draft.objects.get().team_user_prompt == "changed\n"
 
 
@@ -202,7 +202,7 @@ def test_with_the_jail_stopped_nothing_is_saved_and_the_draft_is_kept(
     answer = signed_in.post(SAVE, fields(team="changed\n", message="m"))
     page = answer.content.decode()
     assert answer.status_code == 503 and PromptVersion.objects.count() == 1
-    assert "The workers that render templates are stopped" in page and "your draft is kept" in page
+    assert "The workers that render templates are stopped" in page and "Your draft is saved" in page
     assert Draft.objects.get().team_user_prompt == "changed\n"
     assert signed_in.get(EDIT).status_code == 200  # the editor itself still opens
 
@@ -212,7 +212,7 @@ def test_text_that_cannot_be_kept_is_shown_with_what_is_wrong(
 ) -> None:
     signed_in.post(DRAFT, fields(team="before"))
     answer = signed_in.post(SAVE, fields(team="x" * 65_537, message="m", revision=1))
-    assert answer.status_code == 413 and "65537 characters; at most 65536 fit" in answer.content.decode()
+    assert answer.status_code == 413 and "65537 characters; the limit is 65536" in answer.content.decode()
     assert Draft.objects.get().team_user_prompt == "before"
     assert PromptVersion.objects.count() == 1
 

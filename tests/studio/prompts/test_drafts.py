@@ -139,7 +139,7 @@ def test_a_draft_is_kept_and_shown_again_to_the_last_blank(
     assert draft.team_user_prompt == "\n  two blanks\n\n{{ user_prompt }}  \n"
     page = signed_in.get(EDIT).content.decode()
     assert 'rows="24">\n\n  two blanks\n\n{{ user_prompt }}  \n</textarea>' in page
-    assert 'name="revision" value="1"' in page and "Draft with changes" in page
+    assert 'name="revision" value="1"' in page and "Draft, not saved as a version" in page
 
 
 def test_a_message_written_before_anything_is_changed_is_kept(
@@ -161,8 +161,8 @@ def test_a_stale_tab_is_told_where_to_decide(prompt_set: PromptSet, signed_in: C
 @pytest.mark.parametrize(
     ("text", "status", "says"),
     [
-        ("x" * 65_537, 413, "65537 characters; at most 65536 fit"),
-        ("a\nb\0c", 400, "team_user_prompt, line 2: there is a NUL character"),
+        ("x" * 65_537, 413, "65537 characters; the limit is 65536"),
+        ("a\nb\0c", 400, "team_user_prompt, line 2: NUL character"),
     ],
 )
 def test_what_cannot_be_kept_is_said_and_the_draft_stays(
@@ -235,7 +235,7 @@ def test_discarding_asks_first_and_can_be_undone(prompt_set: PromptSet, signed_i
     done = signed_in.post("/prompts/set/discard/", {"revision": 1}, follow=True).content.decode()
     assert "1 saved draft" in done and "No changes" in done and "not so good" not in done
     back = signed_in.post(f"/prompts/set/copies/{DraftCopy.objects.get().pk}/", follow=True)
-    assert "not so good" in back.content.decode() and "Draft with changes" in back.content.decode()
+    assert "not so good" in back.content.decode() and "Draft, not saved as a version" in back.content.decode()
 
 
 def test_a_draft_that_moved_since_the_question_is_not_discarded(
@@ -272,7 +272,7 @@ def test_a_kept_draft_survives_a_new_version_of_another_person(
     newer = Templates(TEAM, "changed\n", TEXTS.judgment_user_prompt)
     prompt_set.save_version(newer, base=1, message="ken's", author=person, at=NOW)
     page = signed_in.get(EDIT).content.decode()
-    assert "mine" in page and "Your draft starts from v1, and v2 was saved since." in page
+    assert "mine" in page and "Your draft is based on v1, but v2 was saved since." in page
     assert 'name="base" value="1"' in page
 
 

@@ -253,7 +253,7 @@ def test_a_search_that_stopped_offers_to_go_on(
         save(prompt_set, person, f"abcde bcdefg {at}")
     monkeypatch.setattr(history, "_MOST_READ", 10)
     text = signed_in.get("/prompts/set/?q=abcdefg").content.decode()
-    assert "Nothing so far" in text and "Search on" in text and "before=" in text
+    assert "No matches so far" in text and "Search older versions" in text and "before=" in text
 
 
 def test_a_search_without_a_match_says_so(prompt_set: PromptSet, person: User, signed_in: Client) -> None:

@@ -77,12 +77,12 @@ def test_a_move_from_the_page_shows_as_a_badge(person: User, signed_in: Client) 
     two_versions(person)
     answer = move(signed_in, name="Production", version="v1", note="first run")
     assert answer["Location"] == "/prompts/set/versions/1/"
-    assert "production points at v1 now." in signed_in.get(answer["Location"]).content.decode()
+    assert "production now points to v1." in signed_in.get(answer["Location"]).content.decode()
     recorded = LabelMove.objects.get()
     assert (recorded.name, recorded.note, recorded.moved_by) == ("production", "first run", person)
     for page in ("/prompts/", "/prompts/set/"):
         text = tight(signed_in.get(page).content.decode())
-        assert 'href="/prompts/set/versions/1/" title="production points at version 1"' in text
+        assert 'href="/prompts/set/versions/1/" title="production points to version 1"' in text
 
 
 def test_a_page_shows_where_a_label_has_been(person: User, signed_in: Client) -> None:
@@ -92,8 +92,8 @@ def test_a_page_shows_where_a_label_has_been(person: User, signed_in: Client) ->
     move(signed_in, name="検証", version="", note="終わり")
     page = signed_in.get("/prompts/set/labels/検証/").content.decode()
     assert page.index("終わり") < page.index("試し")
-    assert "Taken off" in page and "compare/?old=1&amp;new=2" in page
-    assert "Take off" not in page
+    assert "Removed" in page and "compare/?old=1&amp;new=2" in page
+    assert ">Remove<" not in page.replace("\n", "").replace(" ", "")
 
 
 def test_a_long_history_of_moves_comes_in_pages(person: User, signed_in: Client) -> None:

@@ -73,7 +73,7 @@ def test_the_list_shows_every_figure_with_its_date_and_where_it_is_from(signed_i
     for each in SHIPPED:
         assert each in page
     row = page.partition("openai:gpt-4o<")[2].partition("</tr>")[0]
-    for figure in ("128,000", "1,024", "in steps of 128", "$2.50", "$1.25", "$10.00", "as shipped"):
+    for figure in ("128,000", "1,024", "in steps of 128", "$2.50", "$1.25", "$10.00", "bundled"):
         assert figure in row
     assert "Jan. 31, 2026" in row or "2026-01-31" in row
     assert page.count("not checked") == 1, "said once, above the table"
@@ -91,7 +91,7 @@ def test_a_correction_is_stored_and_says_whose_it_is(signed_in: Client) -> None:
     assert (model.input_price, model.output_price, model.as_of) == (Decimal("2.4"), 9, date(2026, 6, 1))
     assert (model.context_tokens, model.revision, model.cache_write_price) == (128_000, 2, None)
     row = signed_in.get(LIST).content.decode().partition("openai:gpt-4o<")[2].partition("</tr>")[0]
-    assert "yuki" in row and "as shipped" not in row and "read today" in row
+    assert "yuki" in row and "bundled" not in row and "read today" in row
 
 
 def test_of_two_people_the_second_sees_what_the_first_saved(signed_in: Client) -> None:
@@ -117,7 +117,7 @@ def test_of_two_people_the_second_sees_what_the_first_saved(signed_in: Client) -
         ("context_tokens", "9" * 30, "less than or equal to"),
         ("cache_step", "0", "greater than or equal to 1"),
         ("as_of", "yesterday", "valid date"),
-        ("as_of", "2999-01-01", "yet to come"),
+        ("as_of", "2999-01-01", "in the future"),
         ("note", "x" * 301, "at most 300"),
     ],
 )
@@ -131,9 +131,9 @@ def test_what_does_not_do_is_said_at_the_field(signed_in: Client, field: str, va
 
 def test_the_shipped_figures_come_back(signed_in: Client) -> None:
     address = f"{LIST}{gpt().pk}/"
-    assert "Back to the shipped figures" not in signed_in.get(address).content.decode()
+    assert "Restore bundled prices" not in signed_in.get(address).content.decode()
     signed_in.post(address, form())
-    assert "Back to the shipped figures" in signed_in.get(address).content.decode()
+    assert "Restore bundled prices" in signed_in.get(address).content.decode()
     assert signed_in.post(f"{address}reset/", {"revision": 1}).status_code == 409
     assert signed_in.post(f"{address}reset/", {"revision": 2}).status_code == 302
     model = gpt()
@@ -152,7 +152,7 @@ def test_deleting_names_the_sets_first_and_goes_on_only_if_these_are_all(
     signed_in: Client, person: User
 ) -> None:
     model, address = gpt(), f"{LIST}{gpt().pk}/delete/"
-    assert "No set names this model." in signed_in.get(address).content.decode()
+    assert "No set uses this model." in signed_in.get(address).content.decode()
     prompt_set = make_set(person)
     prompt_set.language_model = model
     prompt_set.save()
@@ -166,10 +166,10 @@ def test_deleting_names_the_sets_first_and_goes_on_only_if_these_are_all(
 
 def test_deleted_shipped_models_can_be_added_again(signed_in: Client) -> None:
     LanguageModel.objects.all().delete()
-    assert "Add the shipped models" in signed_in.get(LIST).content.decode()
+    assert "Add the bundled models" in signed_in.get(LIST).content.decode()
     signed_in.post(f"{LIST}shipped/")
     assert LanguageModel.objects.count() == len(SHIPPED)
-    assert "Add the shipped models" not in signed_in.get(LIST).content.decode()
+    assert "Add the bundled models" not in signed_in.get(LIST).content.decode()
 
 
 def test_the_table_is_there_as_a_file(signed_in: Client) -> None:

@@ -31,7 +31,7 @@ def prompt_set(person: User) -> PromptSet:
 
 def test_restoring_makes_a_new_version_with_the_old_text(prompt_set: PromptSet, signed_in: Client) -> None:
     page = signed_in.post(RESTORE, {"base": 2, "message": "順位表を戻す"}, follow=True).content.decode()
-    assert "v1 is restored as v3." in page
+    assert "v1 restored as v3." in page
     made = PromptVersion.objects.latest("number")
     assert (made.number, made.templates, made.parent and made.parent.number) == (3, TEXTS, 2)
     assert (made.origin, made.origin_note, made.message) == (Origin.RESTORED, "v1", "順位表を戻す")
@@ -49,7 +49,7 @@ def test_what_is_the_newest_text_already_makes_no_version(
 ) -> None:
     save(prompt_set, person, TEXTS)
     page = signed_in.post(RESTORE, {"base": 3}, follow=True).content.decode()
-    assert "so no version was made" in page
+    assert "so no version was saved" in page
     assert PromptVersion.objects.count() == 3
 
 
@@ -57,7 +57,7 @@ def test_a_restore_on_top_of_a_version_not_seen_is_a_conflict(
     prompt_set: PromptSet, signed_in: Client
 ) -> None:
     answer = signed_in.post(RESTORE, {"base": 1})
-    assert answer.status_code == 409 and "Somebody saved a version" in answer.content.decode()
+    assert answer.status_code == 409 and "Someone else saved a version" in answer.content.decode()
     assert PromptVersion.objects.count() == 2
 
 
@@ -141,7 +141,7 @@ def test_the_last_change_is_compared_where_nothing_is_picked(
     assert signed_in.get("/prompts/set/compare/")["Location"] == "/prompts/set/compare/2...draft"
     make_set(person, "one")
     answer = signed_in.get("/prompts/one/compare/", follow=True)
-    assert "There is nothing to compare yet" in answer.content.decode()
+    assert "Nothing to compare yet" in answer.content.decode()
 
 
 @pytest.mark.parametrize("query", ["old=1", "old=x&new=2", "old=0&new=1", "old=1&new=drafts", "old=1&new=-2"])

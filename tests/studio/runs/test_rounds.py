@@ -107,7 +107,7 @@ def test_what_is_not_there_is_not_found(odd_one: Workspace, signed_in: Client) -
     ):
         for name in ("run-round", "run-round-prompt", "run-round-submission", "run-round-context"):
             answer = signed_in.get(address(*place, name))
-            assert answer.status_code == 404 and "There is nothing here" in answer.content.decode()
+            assert answer.status_code == 404 and "Page not found" in answer.content.decode()
 
 
 @pytest.mark.slow

@@ -57,7 +57,7 @@ def test_case_and_width_do_not_matter_and_all_words_must_be_there(
 ) -> None:
     save(make_set(person), person, "Rank of all teams\n")
     assert "Set</a>" in found(signed_in, query)
-    assert "Nothing has" in found(signed_in, f"{query} nowhere")
+    assert "No results for" in found(signed_in, f"{query} nowhere")
 
 
 def test_newest_and_labelled_versions_come_before_older_ones(signed_in: Client, person: User) -> None:
@@ -156,7 +156,7 @@ def test_a_task_is_shown_once_with_its_runs(signed_in: Client, person: User) -> 
 def test_runs_of_an_archived_workspace_are_not_found(signed_in: Client, person: User) -> None:
     make_run("電池の市場を調べる")
     Workspace.objects.update(archived=True)
-    assert "Nothing has" in found(signed_in, "市場")
+    assert "No results for" in found(signed_in, "市場")
 
 
 def test_nobody_finds_a_draft(signed_in: Client, person: User) -> None:
@@ -164,7 +164,7 @@ def test_nobody_finds_a_draft(signed_in: Client, person: User) -> None:
     other = User.objects.create_user("ken")
     for who in (person, other):
         Draft.objects.keep(made, who, sent("秘密の下書き\n"), at=NOW)
-    assert "Nothing has" in found(signed_in, "秘密")
+    assert "No results for" in found(signed_in, "秘密")
 
 
 @pytest.mark.parametrize(

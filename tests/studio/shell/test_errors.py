@@ -39,7 +39,7 @@ def test_a_problem_without_advice_gets_the_usual_one(
 ) -> None:
     fail_with(monkeypatch, RequestRefused(409, "Version 4 was saved in between."))
     page = failing.get("/shortcuts/").content.decode()
-    assert "Changed meanwhile" in page and "Your text is safe." in page
+    assert "Changed meanwhile" in page and "Check the changes, then decide." in page
 
 
 def test_an_htmx_request_gets_the_problem_as_a_part(failing: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,8 +53,8 @@ def test_an_unknown_address_is_answered_in_the_readers_language(signed_in: Clien
     english = signed_in.get("/nothing/")
     japanese = signed_in.get("/nothing/", headers={"Accept-Language": "ja"})
     assert (english.status_code, japanese.status_code) == (404, 404)
-    assert "There is nothing here" in english.content.decode()
-    assert "ここには何もありません" in japanese.content.decode()
+    assert "Page not found" in english.content.decode()
+    assert "ページが見つかりません" in japanese.content.decode()
 
 
 def test_a_server_error_is_answered_without_the_database(
@@ -68,7 +68,7 @@ def test_a_server_error_is_answered_without_the_database(
     answer = client.get("/shortcuts/")
     page = answer.content.decode()
     assert answer.status_code == 500
-    assert "our mistake" in page and "secret detail" not in page
+    assert "log has the details" in page and "secret detail" not in page
 
 
 def test_a_request_that_is_too_large_says_so(signed_in: Client) -> None:

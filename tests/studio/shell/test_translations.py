@@ -81,3 +81,25 @@ def test_translations_keep_the_placeholders() -> None:
     messages = catalogue()
     for message in messages:
         assert not list(message.check(messages))
+
+
+# Words that only this project used, or spellings beside the chosen one; "|" separates them.
+PRIVATE_WORDS = re.compile(
+    r"\bruler|\bnoise\b|dialect|contract’s order|\breplay|Read from a copy|take (it )?up again|put aside"
+    r"|\bmend\b|Every line reached|\bShade|There is no prompt yet|somebody (was|else)|\breceipt|\breckon"
+    r"|to the byte|Whoever runs|handed in|gives no prompt|Draft kept",
+    re.IGNORECASE,
+)
+PRIVATE_WORDS_JA = re.compile(
+    "物差し|方言|控え(?!め)|知っておくこと|リプレイ|ノイズ|網かけ|マトリクス|エディタ(?!ー)|ブラウザ(?!ー)|手で(?=編集|書)|順位表"
+    r"|[ぁ-んァ-ヶ一-龠]([,;]|: |\()"
+)
+
+
+def test_pages_use_plain_words_and_japanese_one_spelling() -> None:
+    for message in catalogue():
+        identifiers = [message.id] if isinstance(message.id, str) else message.id
+        english = re.sub(r"%\(\w+\)\w|<[^>]*>|`[^`]*`", "", " ".join(identifiers))
+        assert not PRIVATE_WORDS.search(english), message.id
+        japanese = message.string if isinstance(message.string, str) else " ".join(message.string)
+        assert not message.id or not PRIVATE_WORDS_JA.search(japanese), japanese

@@ -110,6 +110,6 @@ def test_a_full_studio_says_when_to_come_back(
         answer = signed_in.post(reverse("prompt-import"), headers={"HX-Request": "true"} if htmx else {})
     assert (answer.status_code, answer["Retry-After"]) == (503, "5")
     page = answer.content.decode()
-    assert "Come back in 5 seconds; nothing you wrote was lost." in page
+    assert "Try again in 5 seconds. Your input was not lost." in page
     assert ("<html" in page) is not htmx
     assert signed_in.post(reverse("prompt-import")).status_code == 422

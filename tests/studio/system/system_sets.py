@@ -1,4 +1,4 @@
-"""A set that holds a system prompt, and the fields that its editor sends."""
+"""A set that is a system prompt, which has no such page, and the fields that its editor sends."""
 
 from typing import Any
 

@@ -65,14 +65,14 @@ def test_export_writes_the_text_to_the_byte_and_can_be_undone(
 ) -> None:
     assert seen(workspace).kind == "missing"
     answer = confirm(signed_in)
-    assert "The file was made." in answer.content.decode()
+    assert "The file was created." in answer.content.decode()
     assert file_in(workspace).read_bytes() == NEW.encode()
     assert not prompt_file(workspace.folder).exists()
     export = Export.objects.get()
     assert export.holds == FileKind.SYSTEM and export.path == str(file_in(workspace))
     assert seen(workspace).kind == "in_sync" and state_of(workspace).last_export is None
     page = signed_in.get(f"/exports/{export.pk}/undo/").content.decode()
-    assert "the usual settings apply then" in page
+    assert "the default settings then apply" in page
     batch = page.split('name="batch" value="')[1].split('"')[0]
     signed_in.post(f"/exports/{export.pk}/undo/", {"batch": batch})
     assert not file_in(workspace).exists()
@@ -113,10 +113,10 @@ def test_an_edit_is_shown_and_not_overwritten_unless_somebody_says_so(
     file_in(workspace).write_text(edit)
     assert seen(workspace).kind == "edited"
     page = signed_in.get("/prompts/sys/export/").content.decode()
-    assert "Somebody edited this file" in page and "reply_tags" in page
+    assert "This file was edited by hand" in page and "reply_tags" in page
     refused = confirm(signed_in)
     assert file_in(workspace).read_text() == edit
-    assert "Nothing is chosen" in refused.content.decode()
+    assert "Nothing is selected" in refused.content.decode()
     overwrite = tight(page).split('name="overwrite" value="')[1].split('"')[0]
     confirm(signed_in, overwrite=overwrite)
     assert file_in(workspace).read_text() == NEW
@@ -194,7 +194,7 @@ def test_drift_tells_of_both_files(workspace: Workspace) -> None:
     out = StringIO()
     with pytest.raises(SystemExit):
         call_command("drift", stdout=out)
-    assert "system_prompt.toml" in out.getvalue() and "Out of step: 1 of 2." in out.getvalue()
+    assert "system_prompt.toml" in out.getvalue() and "Out of sync: 1 of 2." in out.getvalue()
     file_in(workspace).write_text(NEW)
     call_command("drift", stdout=StringIO())
 
@@ -225,13 +225,13 @@ def test_an_uploaded_file_is_known_by_its_table(
     file = SimpleUploadedFile("mine.toml", typo.encode())
     page = signed_in.post("/prompts/import/", {"file": file, "set": "sys"}, follow=True)
     said = page.content.decode()
-    assert "reply_tags" in said and "With these errors it cannot become a version" in said
+    assert "reply_tags" in said and "It cannot be saved as a version" in said
     sent = {"sha256": said.split('name="sha256" value="')[1].split('"')[0], "base": 2, "into": "draft"}
     signed_in.post(f"{page.request['PATH_INFO']}?set=sys", sent)
     assert Draft.objects.get(person=person).templates == SystemText(typo)
     make_set("research", person, "one")
     other = signed_in.get(f"{page.request['PATH_INFO']}?set=research").content.decode()
-    assert "holds another kind of file" in other
+    assert "is a set for another kind of file" in other
 
 
 def test_runs_are_never_explained_by_a_system_prompt(

@@ -56,7 +56,7 @@ def built(workspace: Workspace) -> BuiltPrompt:
 
 def test_three_modes_stand_side_by_side_and_are_files(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in)
-    assert "There is no <code>configs/system_prompt.toml</code>: the builder's defaults apply." in shown
+    assert "There is no <code>configs/system_prompt.toml</code>: the default settings apply." in shown
     for mode, prompt in build_now(workspace).builds.items():
         assert f'id="{mode}-text"' in shown
         answer = signed_in.get(f"{URL}{mode}.txt")
@@ -81,11 +81,11 @@ def test_estimates_are_marked(signed_in: Client, workspace: Workspace) -> None:
 
 
 def test_a_broken_file_is_told_by_line_beside_the_last_build(signed_in: Client, workspace: Workspace) -> None:
-    assert "is not what the folder would give now" not in page(signed_in)
+    assert "This is a saved build" not in page(signed_in)
     settings_of(workspace, "[system_prompt]\nmode = 'ful'\nidentity = 'x'\n")
     shown = page(signed_in)
     assert "Line 2: <code>mode</code> must be one of" in shown and "Line 3: <code>identity</code>" in shown
-    assert "is not what the folder would give now" in shown and "This is the soul" in shown
+    assert "This is a saved build" in shown and "This is the soul" in shown
     assert SystemBuild.objects.count() == 3
     settings_of(workspace, "[system_prompt\n")
     assert "Line 1:" in page(signed_in)
@@ -145,9 +145,9 @@ def test_a_folder_that_is_gone_or_left_the_roots_shows_nothing_kept(
     Workspace.objects.update(path="/etc")
     for path in ("", "compare/", f"compare/?from={kept['full']}&to={kept['minimal']}"):
         shown = page(signed_in, path)
-        assert "not below a folder" in shown and "This is the soul" not in shown
+        assert "not in an allowed folder" in shown and "This is the soul" not in shown
     Workspace.objects.update(path=str(workspace.folder / "gone"))
-    assert "is not there" in page(signed_in)
+    assert "does not exist" in page(signed_in)
 
 
 def test_a_new_text_is_kept_once_and_head_keeps_nothing(signed_in: Client, workspace: Workspace) -> None:
@@ -198,10 +198,10 @@ def test_what_no_row_should_hold_is_not_kept(signed_in: Client, workspace: Works
     assert keep(workspace, built(workspace), at=NOW) == "unwritable"
     settings_of(workspace, "[system_prompt.bootstrap]\nbootstrapMaxChars = 1000000\n")
     put(workspace.folder, "SOUL.md", "long " * (LONGEST_KEPT // 4))
-    assert "The rest is not shown here" in page(signed_in)
+    assert "Shortened" in page(signed_in)
     assert not SystemBuild.objects.filter(mode="full").exists()
     answer = signed_in.post(f"{URL}keep/", {"mode": "full"}, follow=True)
-    assert "too long to be kept" in answer.content.decode()
+    assert "too long to be saved" in answer.content.decode()
 
 
 def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, workspace: Workspace) -> None:
@@ -220,8 +220,8 @@ def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, w
 def test_any_two_builds_are_compared_and_rows_come_alone(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in, "compare/")
     assert "two modes are compared" in shown
-    assert "The later build does without this section: The mode <code>minimal</code>" in shown
-    assert "Both texts are the same to the byte." in page(signed_in, "compare/?from=now/none&to=now/none")
+    assert "The later build does not have this section: The mode <code>minimal</code>" in shown
+    assert "Both texts are identical." in page(signed_in, "compare/?from=now/none&to=now/none")
     rows = page(signed_in, "compare/?from=now/full&to=now/minimal&rows=text.0-2")
     assert "<html" not in rows and "<tbody" in rows
     page(signed_in, "compare/?from=999&to=now/full", status=404)
@@ -260,7 +260,7 @@ def test_the_page_leads_to_where_the_settings_are_written(
     PromptSet.objects.update(holds=FileKind.SYSTEM, name="Agents <b>")
     written = PromptSet.objects.get()
     link = f'<a href="{written.get_absolute_url()}">Agents <b></a>'
-    assert f"Settings are written and versioned in: {link}" in tight(page(signed_in))
+    assert f"Settings are edited in: {link}" in tight(page(signed_in))
     version = written.versions.get()
     label = Label.objects.create(prompt_set=written, name="live", version=version, moved_at=NOW)
     Workspace.objects.update(system_label=label)

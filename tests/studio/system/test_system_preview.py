@@ -63,11 +63,11 @@ def test_text_is_built_for_the_workspace_and_held_against_its_file(
     same = next(at for at, pair in enumerate(zip(before, text_in(said), strict=False)) if pair[0] != pair[1])
     same_bytes = len(before[:same].encode())
     assert "Calm as 栞." in text_in(said) and "Reads files" in text_in(said)
-    assert f"first {same_bytes} bytes stay the same; the first difference is in Tooling." in said
+    assert f"first {same_bytes} bytes are the same; first difference in Tooling." in said
     assert 'data-state="text"' in said and 'id="full-tooling"' in said and "<svg" in said
     assert "Sections in the mode “full”" in said and "o200k_base" in said
-    assert "Against the file on disk:" in said and "To know" in said
-    assert "the text stays the same to the byte." in shown(signed_in, text())
+    assert "Compared with the file on disk:" in said and "Notes" in said
+    assert "the text is identical." in shown(signed_in, text())
     assert not SystemBuild.objects.exists() and not Draft.objects.exists()
 
 
@@ -77,8 +77,8 @@ def test_mode_is_the_texts_own_and_a_workspace_without_a_file_has_the_defaults(
     (workspace.folder / SETTINGS).unlink()
     said = shown(signed_in, '[system_prompt]\nmode = "none"\nidentity_line = "Hm."\n')
     assert "Sections in the mode “none”" in said and text_in(said) == "Hm."
-    assert "Against the builder's defaults" in said
-    assert "nothing stays the same; the first difference is in Identity." in said
+    assert "Compared with the default settings" in said
+    assert "different from the start; first difference in Identity." in said
 
 
 def test_whoever_follows_the_set_comes_first_and_the_address_has_the_last_word(
@@ -98,7 +98,7 @@ def test_whoever_follows_the_set_comes_first_and_the_address_has_the_last_word(
     assert "<html" in plain and '<option value="mine" selected>' in plain and "Plain." in text_in(plain)
     Workspace.objects.filter(slug="mine").update(archived=True)
     gone = shown(signed_in, text(), workspace="mine")
-    assert "The workspace that was chosen cannot be used any more; this is built for Other." in gone
+    assert "The chosen workspace is no longer available; built for Other." in gone
     assert signed_in.post("/prompts/sys/preview/", fields(text(), workspace="../x")).status_code == 400
 
 
@@ -107,10 +107,10 @@ def test_folders_and_files_that_cannot_be_used_are_told(
 ) -> None:
     write_settings(workspace, "[system_prompt\n")
     said = shown(signed_in, text())
-    assert "Calm as 栞." in said and "own file cannot be built now" in said
+    assert "Calm as 栞." in said and "file cannot be built" in said
     workspace.folder.rename(tmp_path / "away")
     said = shown(signed_in, text())
-    assert "Nothing can be built for Mine now" in said and "is not there." in said
+    assert "Can't build for Mine" in said and "does not exist" in said
     assert "identity_line" in said and 'data-state="text"' in said
     workspace.folder.symlink_to(tmp_path / "away")
     assert "is a symbolic link" in shown(signed_in, text(), part=False)
@@ -134,6 +134,6 @@ def test_no_draft_looks_into_files_that_the_workspace_tells_no_agent(
     (workspace.folder / ".env").write_text("KEY=hush\n")
     wanted = text(more='[system_prompt.bootstrap]\nfiles = ["SOUL.md", ".env"]\n')
     said = shown(signed_in, wanted)
-    assert "hush" not in said and "Calm as 栞." in said and "Left out here: .env." in said
+    assert "hush" not in said and "Calm as 栞." in said and "Not included: .env." in said
     write_settings(workspace, wanted)
     assert "hush" in text_in(shown(signed_in, wanted))

@@ -195,7 +195,10 @@ def test_pages_of_a_set_work_and_those_of_templates_say_why_not(
         assert signed_in.get(f"/prompts/sys/{page}").status_code == expected, page
     for page in ("matrix/", "suggestions/", "scores/", "versions/1/runs/"):
         answer = signed_in.get(f"/prompts/sys/{page}")
-        assert answer.status_code == 404 and "holds a system prompt" in answer.content.decode(), page
+        assert (
+            answer.status_code == 404
+            and "is a system prompt, which has no such page" in answer.content.decode()
+        ), page
     assert signed_in.get("/contexts/?set=sys").status_code == 404
     coverage = {"kind": "team", "team_user_prompt": "x"}
     assert signed_in.post("/prompts/sys/coverage/", coverage).status_code == 404

@@ -54,7 +54,7 @@ def test_a_folder_is_allowed_and_a_workspace_in_it_registered(operator: Client, 
     assert answer["Location"] == reverse("workspace-new", query={"path": team})
     assert operator.post("/workspaces/new/", sent)["Location"] == "/workspaces/team/"
     page = page_of(operator)
-    assert f"<code>{tmp_path}" in page.replace("<wbr>", "") and "operator" in page and "Take back" in page
+    assert f"<code>{tmp_path}" in page.replace("<wbr>", "") and "operator" in page and "Revoke" in page
 
 
 def test_who_may_allow_a_folder(client: Client, person: User, tmp_path: Path) -> None:
@@ -125,10 +125,10 @@ def test_taking_a_folder_back_names_the_workspaces_in_it(operator: Client, tmp_p
     assert ">Team</a>" in page_of(operator)
     sent = {"folder": str(tmp_path / "lab")}
     after = unescape(operator.post("/workspaces/new/take-back/", sent, follow=True).content.decode())
-    assert "neither read nor written: Team." in after
+    assert "No longer read or written: Team." in after
     assert "Not allowed" in page_of(operator, "/workspaces/")
     page = page_of(operator, "/workspaces/t/")
-    assert "is not below a folder that the studio may use" in page and "Allow the folder" in page
+    assert "is not in an allowed folder" in page and "Allow the folder" in page
     assert operator.post("/workspaces/new/take-back/", sent).status_code == 409
 
 
@@ -139,16 +139,16 @@ def test_the_environment_wins(operator: Client, tmp_path: Path, settings: Any) -
         allowed_folder(str(tmp_path / "lab" / "team"))
     page = page_of(operator, f"/workspaces/new/?path={tmp_path / 'lab'}")
     assert "<code>STUDIO_WORKSPACE_ROOTS</code>" in page
-    assert "Allow this folder" not in page and "Take back" not in page
+    assert "Allow this folder" not in page and "Revoke" not in page
     sent = {"folder": str(tmp_path / "lab")}
     assert operator.post("/workspaces/new/allow/", sent).status_code == 422
     assert operator.post("/workspaces/new/take-back/", sent).status_code == 403
-    with pytest.raises(CommandError, match="says which folders the studio may use"):
+    with pytest.raises(CommandError, match="The allowed folders are set by"):
         call_command("allow", str(tmp_path / "lab"))
 
 
 def test_commands_and_running_servers_share_what_is_allowed(tmp_path: Path) -> None:
-    with pytest.raises(FolderOutside, match="is not below") as outside:
+    with pytest.raises(FolderOutside, match="is not in an allowed folder") as outside:
         allowed_folder(str(tmp_path / "lab" / "team"))
     assert f"manage.py allow {tmp_path}/lab/team" in outside.value.advice
 

@@ -35,7 +35,7 @@ def add(slug: str, folder: Path, prompt_set: PromptSet) -> Workspace:
 
 @pytest.fixture
 def good(research: PromptSet, tmp_path: Path) -> Workspace:
-    """In step."""
+    """In sync."""
     workspace = add("good", tmp_path / "good", research)
     write(workspace, templates("two"))
     return workspace
@@ -63,7 +63,7 @@ def drift(*arguments: str) -> tuple[int, str]:
 def test_all_in_step_is_zero(good: Workspace) -> None:
     code, said = drift()
     assert code == 0
-    assert said == "✓ good: In sync. The file holds v2 of «Research», where production points.\nIn step.\n"
+    assert said == "✓ good: In sync. The file is v2 of «Research», as is production.\nIn sync.\n"
 
 
 def test_an_edit_is_one_and_names_the_line_that_differs(good: Workspace, edited: Workspace) -> None:
@@ -72,11 +72,10 @@ def test_an_edit_is_one_and_names_the_line_that_differs(good: Workspace, edited:
     line = path.read_text().split("evaluator_user_prompt =")[0].count("\n") + 1
     assert code == 1
     assert said.splitlines() == [
-        "✗ edited: Edited by hand."
-        " Somebody has edited the file since the last export: no version has this text.",
+        "✗ edited: Edited by hand. The file was edited since the last export; it matches no version.",
         f"    {path}:{line}",
-        "✓ good: In sync. The file holds v2 of «Research», where production points.",
-        "Out of step: 1 of 2.",
+        "✓ good: In sync. The file is v2 of «Research», as is production.",
+        "Out of sync: 1 of 2.",
     ]
 
 
@@ -100,7 +99,7 @@ def test_github_puts_an_error_on_the_line(
     assert code == 1
     assert said == (
         f"::error file=edited/configs/prompt_builder.toml,line={line}::edited: Edited by hand."
-        " Somebody has edited the file since the last export: no version has this text.\n"
+        " The file was edited since the last export; it matches no version.\n"
     )
 
 

@@ -56,10 +56,10 @@ def test_a_name_can_be_changed_while_the_folder_is_missing(signed_in: Client, wo
 @pytest.mark.parametrize(
     ("path", "sentence"),
     [
-        ("{tmp}/gone", "is not there"),
+        ("{tmp}/gone", "does not exist"),
         ("{tmp}/link", "is a symbolic link"),
-        ("/etc", "is not below a folder that the studio may use"),
-        ("{tmp}/theirs", "This folder is registered already: Theirs."),
+        ("/etc", "is not in an allowed folder"),
+        ("{tmp}/theirs", "This folder is already registered: Theirs."),
     ],
 )
 def test_another_path_is_checked_like_one_that_is_registered(
@@ -118,7 +118,7 @@ def test_every_page_begins_with_the_missing_folder_and_keeps_what_was_stored(
         answer = signed_in.get(reverse(name, args=["mine", *arguments]))
         page = unescape(answer.content.decode()).partition("<main")[2]
         assert answer.status_code in (200, 409), name
-        assert page.index("is not there.") < page.index("<h1"), name
+        assert page.index("does not exist") < page.index("<h1"), name
         assert 'href="/workspaces/mine/settings/#id_path"' in page, name
     for address in ("/workspaces/mine/", "/workspaces/mine/runs/"):
         page = signed_in.get(address).content.decode()
@@ -127,5 +127,5 @@ def test_every_page_begins_with_the_missing_folder_and_keeps_what_was_stored(
     assert "Team A" in page and "70.50" in page
     # What is not stored leads to the settings.
     answer = signed_in.get("/workspaces/mine/runs/run-1/teams/a/")
-    assert answer.status_code == 404 and "is not there." in answer.content.decode()
+    assert answer.status_code == 404 and "does not exist" in answer.content.decode()
     assert "/workspaces/mine/settings/" in answer.content.decode()

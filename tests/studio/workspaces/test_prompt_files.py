@@ -65,11 +65,11 @@ def test_the_page_lists_all_orchestrator_files_with_what_each_reads(
     section = page[page.index("orchestrators-title") :]
     for name in ("configs/plain.toml", "configs/nested/fast.toml", FAST, "configs/evaluators/news.toml"):
         assert f"<code>{name.replace('/', '/<wbr>')}</code>" in section
-    assert "could override the prompt file" in section and "Team beta" in section
+    assert "can override the prompt file" in section and "Team beta" in section
     assert f"Prompt file {FAST}" in page and "secret" not in page
     Workspace.objects.update(run_variables={"MIXSEEK_PROMPT_BUILDER_CONFIG": "configs/prompts/other.toml"})
     page = signed_in.get("/workspaces/ws/").text
-    assert "named by the environment" in page and "could override the prompt file" not in page
+    assert "set by an environment variable" in page and "can override the prompt file" not in page
 
 
 def test_the_list_shows_the_state_of_each_prompt_file(signed_in: Client, workspace: Workspace) -> None:

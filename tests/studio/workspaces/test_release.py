@@ -1,4 +1,4 @@
-"""The release that a workspace runs: by its prompts, by the installed package, or fixed by a person."""
+"""The release that a workspace runs: by its prompts, from the installed package, or fixed by a person."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -26,7 +26,7 @@ def install(folder: Path, version: str) -> None:
 
 
 def a_workspace(folder: Path) -> Workspace:
-    return register(folder, name="W", dialect="", label=None, at=NOW)
+    return register(folder, name="W", dialect="", label=None, by=None, at=NOW)
 
 
 def examined(workspace: Workspace) -> Workspace:
@@ -44,7 +44,7 @@ def folder(tmp_path: Path, settings: object) -> Path:
 def test_without_a_trace_it_is_the_newest(db: None, signed_in: Client, folder: Path) -> None:
     workspace = a_workspace(folder)
     assert workspace.spoken is MIXSEEK_A19
-    assert "the newest known: neither runs nor an installed package tell" in words_of(
+    assert "newest known release: not detected from runs or an installed package" in words_of(
         signed_in, "/workspaces/w/"
     )
 
@@ -53,7 +53,7 @@ def test_an_installed_package_tells_also_from_above(signed_in: Client, folder: P
     install(folder.parent, "0.1.0a18")
     assert a_workspace(folder).spoken is MIXSEEK_A18
     page = words_of(signed_in, "/workspaces/w/")
-    assert "mixseek-0.1.0a18 by the installed package, 0.1.0a18" in page
+    assert "mixseek-0.1.0a18 from the installed package, 0.1.0a18" in page
 
 
 def test_nothing_above_the_roots_is_looked_at(db: None, folder: Path, settings: object) -> None:
@@ -84,7 +84,7 @@ def test_prompts_count_more_and_the_newest_run_most(signed_in: Client, folder: P
     # 0.1.0a18 and a19 look the same without tags: the package decides between the two.
     second = run(MIXSEEK_A19)
     assert (examined(workspace).spoken, examined(workspace).found_in) == (MIXSEEK_A18, second)
-    assert "which show this release or the one before" in words_of(signed_in, "/workspaces/w/")
+    assert "this release or the previous one" in words_of(signed_in, "/workspaces/w/")
     # A single first round tells nothing.
     run(MIXSEEK_A15, rounds=1)
     assert examined(workspace).found_in == second
@@ -100,7 +100,7 @@ def test_a_person_fixes_it_and_what_was_found_is_proposed(signed_in: Client, fol
     assert signed_in.post("/workspaces/w/settings/", sent).status_code == 302
     assert Workspace.objects.get().spoken is MIXSEEK_A15
     page = words_of(signed_in, "/workspaces/w/")
-    assert "mixseek-0.1.0a15 as somebody fixed it in the settings" in page
-    assert "mixseek-0.1.0a19 is installed: use it" in page
+    assert "mixseek-0.1.0a15 set in the settings" in page
+    assert "mixseek-0.1.0a19 is installed: apply" in page
     signed_in.post("/workspaces/w/release/")
     assert Workspace.objects.get().spoken is MIXSEEK_A19

@@ -122,7 +122,7 @@ def test_a_workspace_that_has_left_the_roots_is_not_read(settings: Any, played: 
     with pytest.raises(NotAllowed, match="symbolic link"):
         store_of(workspace)
     settings.STUDIO_WORKSPACE_ROOTS = (played,)
-    with pytest.raises(NotAllowed, match="is not below a folder that the studio may use"):
+    with pytest.raises(NotAllowed, match="is not in an allowed folder"):
         store_of(workspace)
 
 

@@ -62,7 +62,7 @@ def test_an_error_and_a_missing_template_are_told(signed_in: Client, workspace: 
     put(workspace.folder, merge(None, {"team_user_prompt": "a\n{{ teem }}\n"}, NOW.date()))
     shown = page(signed_in)
     assert "Line 2" in shown and "<code>teem</code>" in shown
-    assert shown.count("MixSeek uses its own default.") == 2
+    assert shown.count("MixSeek uses its default.") == 2
 
 
 def test_without_a_file_or_a_context_it_says_so(signed_in: Client, workspace: Workspace) -> None:

@@ -27,7 +27,7 @@ def research(person: User) -> PromptSet:
 
 @pytest.fixture
 def workspace(research: PromptSet, person: User, tmp_path: Path) -> Workspace:
-    """Follows `production`, which points at version 2."""
+    """Follows `production`, which points to version 2."""
     Label.objects.move("production", research.versions.get(number=2), by=person, at=NOW)
     return Workspace.objects.create(
         slug="mine", name="Mine", path=str(tmp_path), created_at=NOW, label=research.labels.get()
@@ -52,12 +52,12 @@ def test_the_version_that_the_label_points_at_is_in_sync(workspace: Workspace) -
 def test_another_version_of_the_followed_set_is_behind_or_ahead(workspace: Workspace) -> None:
     write(workspace, templates("one"))
     state = read(workspace)
-    assert (state.kind, state.title, state.in_step) == ("behind", "Behind", False)
+    assert (state.kind, state.title, state.in_step) == ("behind", "File older than the label", False)
     assert state.version is not None and state.version.number == 1
     assert state.changed_fields == ("team_user_prompt", "evaluator_user_prompt", "judgment_user_prompt")
     write(workspace, templates("three"))
     ahead = read(workspace)
-    assert (ahead.kind, ahead.title, ahead.is_ahead) == ("behind", "Ahead", True)
+    assert (ahead.kind, ahead.title, ahead.is_ahead) == ("behind", "File newer than the label", True)
 
 
 def test_a_version_of_another_set_says_so(workspace: Workspace, person: User) -> None:
@@ -122,7 +122,7 @@ def test_what_an_undo_brought_back_is_not_called_an_edit_since(
     state = read(workspace)
     assert (state.kind, state.summary) == (
         "edited",
-        "The file is as the last undo left it: no version has this text.",
+        "The file is as the last undo restored it; it matches no version.",
     )
 
 
@@ -132,7 +132,7 @@ def test_an_edit_of_comments_and_other_tables_stays_in_sync(workspace: Workspace
     state = read(workspace)
     assert state.kind == "in_sync"
     assert [(each.severity, each.advice) for each in state.health] == [
-        ("hint", "An export keeps it, and every comment.")
+        ("hint", "An export keeps them, and all comments.")
     ]
 
 
@@ -154,7 +154,7 @@ def test_a_missing_file_or_folder_is_missing(workspace: Workspace, tmp_path: Pat
     Workspace.objects.update(path=str(tmp_path / "gone"))
     state = read(workspace)
     assert state.kind == "missing"
-    assert state.health[0].text == f"The folder {tmp_path / 'gone'} is not there."
+    assert state.health[0].text == f"The folder {tmp_path / 'gone'} does not exist."
 
 
 BROKEN = {
@@ -197,7 +197,7 @@ def test_missing_fields_are_mixseeks_defaults_and_no_error(workspace: Workspace)
     assert (state.kind, state.templates) == ("unknown", None)
     assert state.missing_fields == ("evaluator_user_prompt", "judgment_user_prompt")
     assert state.health[0].text == (
-        "The file lacks evaluator_user_prompt, judgment_user_prompt; MixSeek uses its own default."
+        "The file has no evaluator_user_prompt, judgment_user_prompt; MixSeek uses its default."
     )
 
 
@@ -225,7 +225,7 @@ def test_a_named_file_that_is_not_there_stops_a_run(workspace: Workspace) -> Non
     orchestrate(workspace, "configs/own.toml")
     state = read(workspace)
     assert state.kind == "missing"
-    assert "Line 2 names configs/own.toml, which does not exist" in state.health[0].text
+    assert "Line 2 refers to configs/own.toml, which does not exist" in state.health[0].text
 
 
 @pytest.mark.parametrize("named", ["../secret.toml", "/etc/hostname", "configs/../../secret.toml", "."])
@@ -287,7 +287,7 @@ def test_a_workspace_that_became_a_link_or_left_the_roots_is_not_read(
     Workspace.objects.update(path=str(link))
     state = read(workspace)
     assert (state.kind, state.health[0].severity) == ("unchecked", "error")
-    assert state.health[0].text == f"{link} is a symbolic link, and the studio follows none."
+    assert state.health[0].text == f"{link} is a symbolic link, which the studio does not follow."
     Workspace.objects.update(path=str(real))
     assert read(workspace).kind == "missing"
     settings.STUDIO_WORKSPACE_ROOTS = (tmp_path / "other",)
@@ -315,7 +315,7 @@ def test_a_folder_that_may_not_be_written_is_said(
     # Whoever runs the tests as root may write everywhere.
     monkeypatch.setattr(os, "access", lambda path, mode: not mode & os.W_OK)
     assert read(workspace).health[0].text == (
-        f"The studio may not write into {workspace.folder / 'configs'}, so an export would fail."
+        f"The studio has no write access to {workspace.folder / 'configs'}, so an export would fail."
     )
 
 

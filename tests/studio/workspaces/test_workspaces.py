@@ -62,9 +62,9 @@ def test_the_list_shows_every_workspace_at_a_glance(demo: object, signed_in: Cli
 
 def test_a_workspace_whose_folder_is_gone_says_what_to_do(signed_in: Client, tmp_path: Path) -> None:
     register(tmp_path / "gone")
-    assert f"The folder {tmp_path / 'gone'} is not there." in text_of(signed_in, "/workspaces/")
+    assert f"The folder {tmp_path / 'gone'} does not exist." in text_of(signed_in, "/workspaces/")
     page = text_of(signed_in, "/workspaces/mine/")
-    assert "is not there." in page and "Put it back, or correct the path." in page
+    assert "does not exist" in page and "Restore it, or correct the path." in page
 
 
 def test_the_list_costs_as_many_queries_for_many(
@@ -108,7 +108,7 @@ def test_of_many_databases_a_few_are_asked_at_once_and_the_list_comes_back_for_t
     unknown = []
     for _ in range(4):
         page = text_of(signed_in, "/workspaces/", headers={"HX-Target": "workspaces"})
-        unknown.append((page.count("Being copied"), "every 2s" in page))
+        unknown.append((page.count("Copying the database"), "every 2s" in page))
     assert unknown == [(3, True), (1, True), (0, False), (0, False)]
 
 
@@ -146,16 +146,16 @@ def test_a_folder_below_a_root_is_registered(signed_in: Client, person: User, tm
     [
         ("relative/path", "relative/path is not a full path."),
         ("~/workspace", "~/workspace is not a full path."),
-        ("/etc", "/etc is not below a folder that the studio may use"),
-        ("{tmp}/../../../etc", "goes up with <code>..</code>."),
-        ("{tmp}/inside/..", "goes up with <code>..</code>."),
+        ("/etc", "/etc is not in an allowed folder"),
+        ("{tmp}/../../../etc", "contains <code>..</code>."),
+        ("{tmp}/inside/..", "contains <code>..</code>."),
         ("{tmp}/file", "file is not a folder."),
         ("{tmp}/file/inside", "file is not a folder."),
-        ("{tmp}/gone", "gone is not there."),
-        ("{tmp}/link", "link is a symbolic link, and the studio follows none."),
-        ("{tmp}/link/below", "link is a symbolic link, and the studio follows none."),
+        ("{tmp}/gone", "gone does not exist."),
+        ("{tmp}/link", "link is a symbolic link, which the studio does not follow."),
+        ("{tmp}/link/below", "link is a symbolic link, which the studio does not follow."),
         ("{tmp}/" + "x" * 2000, "Ensure this value has at most 1000 characters"),
-        ("{tmp}/" + "x" * 300, "cannot be looked at"),
+        ("{tmp}/" + "x" * 300, "cannot be accessed"),
         ("{tmp}/a\0b", "Null characters are not allowed."),
         ("", "This field is required."),
     ],
@@ -189,7 +189,7 @@ def test_a_folder_is_registered_once(signed_in: Client, tmp_path: Path) -> None:
     register(tmp_path)
     answer = signed_in.post("/workspaces/new/", {"path": f"{tmp_path}//.", "dialect": "mixseek"})
     assert answer.status_code == 422
-    assert "This folder is registered already: Mine." in answer.content.decode()
+    assert "This folder is already registered: Mine." in answer.content.decode()
 
 
 def test_registering_a_folder_that_was_taken_off_brings_it_back(signed_in: Client, tmp_path: Path) -> None:
@@ -237,7 +237,7 @@ def test_an_offer_through_a_link_is_the_folder_that_it_leads_to(
 def test_an_offer_that_is_not_there_says_so(signed_in: Client, tmp_path: Path, settings: Any) -> None:
     settings.STUDIO_MIXSEEK_WORKSPACE = str(tmp_path / "gone")
     page = text_of(signed_in, "/workspaces/")
-    assert f"The folder {tmp_path / 'gone'} is not there." in page and "allows it with" not in page
+    assert f"The folder {tmp_path / 'gone'} does not exist." in page and "can allow it with" not in page
 
 
 # --- one of them -------------------------------------------------------------------------
@@ -277,7 +277,7 @@ def test_another_dialect_than_the_sets_is_said(
 ) -> None:
     register(tmp_path, label=research.labels.get(), dialect="contract")
     page = text_of(signed_in, "/workspaces/mine/")
-    assert "previews for this workspace use it; Research is edited in “mixseek-0.1.0a19”" in page
+    assert "used for previews of this workspace; Research is edited with “mixseek-0.1.0a19”" in page
 
 
 def test_a_database_that_lacks_tables_is_told(signed_in: Client, tmp_path: Path) -> None:
@@ -286,7 +286,7 @@ def test_a_database_that_lacks_tables_is_told(signed_in: Client, tmp_path: Path)
     with duckdb.connect(tmp_path / "mixseek.db") as connection:
         connection.execute("CREATE TABLE leader_board (execution_id VARCHAR)")
     register(tmp_path)
-    assert "The database lacks" in text_of(signed_in, "/workspaces/mine/")
+    assert "The database is missing" in text_of(signed_in, "/workspaces/mine/")
 
 
 def test_a_database_that_no_reader_survived_is_set_aside_until_somebody_asks(
@@ -325,7 +325,7 @@ def test_a_folder_out_of_the_roots_is_neither_read_nor_shown(
 ) -> None:
     settings.STUDIO_WORKSPACE_ROOTS = (demo / "elsewhere",)
     page = text_of(signed_in, "/workspaces/research/")
-    assert "is not below a folder that the studio may use" in page and "STUDIO_WORKSPACE_ROOTS=" in page
+    assert "is not in an allowed folder" in page and "STUDIO_WORKSPACE_ROOTS=" in page
     assert "Completed" not in page
     assert "Not allowed" in text_of(signed_in, "/workspaces/")
 
@@ -371,6 +371,6 @@ def test_a_workspace_is_taken_off_the_list_and_comes_back(signed_in: Client, tmp
     signed_in.post("/workspaces/mine/archive/", {"archived": "yes"})
     assert "/workspaces/mine/" not in text_of(signed_in, "/workspaces/")
     assert "/workspaces/mine/" in text_of(signed_in, "/workspaces/?archived=1")
-    assert "Taken off the list" in text_of(signed_in, "/workspaces/mine/")
+    assert "Removed from the list" in text_of(signed_in, "/workspaces/mine/")
     signed_in.post("/workspaces/mine/archive/", {"archived": "no"})
     assert "/workspaces/mine/" in text_of(signed_in, "/workspaces/")

@@ -122,8 +122,8 @@ def test_a_workspace_that_was_taken_off_the_list_comes_back_as_it_was(
         ("nothing", "mine", "There is no prompt set 'nothing'. Known sets: research."),
         ("research@99", "mine", "This set has no version 99."),
         ("research@beta", "mine", "This set has no label «beta»."),
-        ("research@", "nowhere", "is not there"),
-        ("research", "/", "is not below a folder that the studio may use"),
+        ("research@", "nowhere", "does not exist"),
+        ("research", "/", "is not in an allowed folder"),
     ],
 )
 def test_what_names_nothing_is_a_usage_error(

@@ -77,10 +77,10 @@ def test_the_plan_shows_the_followers_of_the_usual_label(
 
 def test_the_plan_of_chosen_workspaces(signed_in: Client, mine: Workspace, other: Workspace) -> None:
     page = page_of(signed_in, f"{PLAN}?version=1&workspace=mine&workspace=other")
-    assert "Already so" in page and "The file has this text already" in page
+    assert "No change" in page and "The file already has this text" in page
     assert "New file" in page and "No file yet" in page
     assert sent_by(page)["target"] == ["other:"]
-    assert "Tick a workspace above" in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
+    assert "Select a workspace above" in page_of(signed_in, f"{PLAN}?source=v3&chosen=on")
     assert 'value="v3" selected' in tight(page_of(signed_in, f"{PLAN}?source=v3&chosen=on"))
 
 
@@ -133,7 +133,7 @@ def test_without_a_jail_nothing_is_planned_and_nothing_lost(
 
 
 def test_a_version_that_the_followed_label_does_not_mean_is_said(signed_in: Client, mine: Workspace) -> None:
-    said = "follows production of Research, which points at v2: with this export it is out of step."
+    said = "follows production of Research (v2). After this export its file differs from the label."
     assert said in page_of(signed_in, f"{PLAN}?version=3&workspace=mine")
     assert said not in page_of(signed_in, f"{PLAN}?version=2&workspace=mine")
 
@@ -186,7 +186,8 @@ def test_a_file_that_changed_since_the_page_is_left_alone(
     prompt_file(mine.folder).write_bytes(file_of(templates("three")))
     receipts = page_of(signed_in, signed_in.post(address, sent)["Location"])
     assert (
-        "has changed since it was read; nothing was written" in receipts and "The file was made." in receipts
+        "has changed since it was read; nothing was written" in receipts
+        and "The file was created." in receipts
     )
     assert "Exported to 1 of 2 workspaces." in receipts
     assert "label=production&amp;workspace=mine" in receipts
@@ -201,7 +202,7 @@ def test_a_hand_edit_is_shown_with_both_ways_out(
     edit = file_of(templates("two, by hand"))
     prompt_file(mine.folder).write_bytes(edit)
     page = page_of(signed_in)
-    assert "Somebody edited this file" in page and "What was edited since the last export" in page
+    assert "This file was edited by hand" in page and "What was edited since the last export" in page
     assert "<ins>, by hand</ins>" in page
     assert reverse("workspace-adopt", args=["mine"]) in page
     sent = sent_by(page)
@@ -294,7 +295,7 @@ def test_an_undo_is_shown_then_done(signed_in: Client, exported: Export, mine: W
     batch = re.findall(r'name="batch" value="([^"]+)"', page)[0]
     done = signed_in.post(address, {"batch": batch})
     assert content(mine) == file_of(templates("one"))
-    assert "again what it was before, to the byte" in page_of(signed_in, done["Location"])
+    assert "restored exactly as it was before" in page_of(signed_in, done["Location"])
     first = page_of(signed_in, exported.get_absolute_url())
     assert "Undone" in first and address not in first
     assert signed_in.post(address, {"batch": batch})["Location"] == done["Location"]
@@ -305,11 +306,11 @@ def test_an_undo_says_that_mixseek_reads_another_file_by_now(
     signed_in: Client, exported: Export, mine: Workspace
 ) -> None:
     address = reverse("export-undo", args=[exported.pk])
-    assert "By now MixSeek reads" not in page_of(signed_in, address)
+    assert "MixSeek now reads" not in page_of(signed_in, address)
     (mine.folder / "configs" / "orchestrator.toml").write_text(
         '[orchestrator]\nprompt_builder_config = "team.toml"\n'
     )
-    assert "By now MixSeek reads team.toml" in page_of(signed_in, address)
+    assert "MixSeek now reads team.toml" in page_of(signed_in, address)
 
 
 def test_an_undo_after_a_change_is_refused_with_a_sentence(

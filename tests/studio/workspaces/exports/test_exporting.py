@@ -208,7 +208,7 @@ def test_lines_that_nothing_leads_to_are_named_before_an_export(
     texts = replace(templates("x"), team_user_prompt=text)
     version = research.save_version(texts, base=3, message="odd", author=person, at=NOW)
     (hint,) = [finding for finding in trial(version, [state_of(workspace)], owner=person) if not finding.code]
-    assert (hint.severity, hint.text) == ("hint", "Not tried, because nothing leads there: lines 3.")
+    assert (hint.severity, hint.text) == ("hint", "Not checked, because no sample covers them: lines 3.")
 
 
 def test_a_version_older_than_the_context_it_fails_in_cannot_be_exported(

@@ -138,7 +138,7 @@ def test_without_a_message_nothing_is_done(
     signed_in: Client, research: PromptSet, followers: list[Workspace], draft: Draft
 ) -> None:
     answer = signed_in.post(PLAN, shown(signed_in) | {"message": " "})
-    assert answer.status_code == 422 and "Say in a few words what changed" in answer.text
+    assert answer.status_code == 422 and "Describe the change briefly" in answer.text
     assert nothing_done(research, followers) and Draft.objects.get().templates == templates("three")
 
 

@@ -92,7 +92,7 @@ def test_a_file_is_shown_beside_the_newest_version_and_becomes_the_next_one(
         rf"prompts\.toml \(sha256 {digest}, \d{{4}}-\d\d-\d\d \d\d:\d\d UTC\)", made.origin_note
     )
     # The page stays, and says that there is nothing left to do.
-    assert "Nothing changed: v2 of «Set» has this text already." in page_of(signed_in, address)
+    assert "Nothing to import: v2 of «Set» already has this text." in page_of(signed_in, address)
 
 
 def test_without_a_message_the_history_names_the_file(signed_in: Client, prompt_set: PromptSet) -> None:
@@ -118,9 +118,9 @@ def test_a_file_becomes_a_new_set_with_a_name(signed_in: Client, person: User) -
 def test_equal_content_makes_no_version(signed_in: Client, prompt_set: PromptSet) -> None:
     address = upload(signed_in, toml(TEXTS, "[other]\nkey = 1\n"))
     page = page_of(signed_in, address)
-    assert "Nothing changed: v1 of «Set» has this text already." in page
+    assert "Nothing to import: v1 of «Set» already has this text." in page
     assert 'id="confirm"' not in signed_in.get(address).content.decode()
-    assert "1 key stays outside" in page and "Unknown key: other" in page
+    assert "1 key is not imported" in page and "Unknown key: other" in page
     answer = signed_in.post(
         address, {"sha256": Upload.objects.get().sha256, "base": 1, "into": "version", "message": "m"}
     )
@@ -143,7 +143,7 @@ def test_templates_that_the_file_does_not_have_stay_or_are_mixseeks_defaults(
 ) -> None:
     address = upload(signed_in, f'[prompt_builder]\nteam_user_prompt = """\n{NEW_TEAM}"""\n')
     page = page_of(signed_in, address)
-    assert page.count("not in the file stays as in v1") == 2
+    assert page.count("not in the file unchanged from v1") == 2
     page = page_of(signed_in, address + "&fill=default")
     assert page.count("not in the file the default of mixseek-0.1.0a19") == 2
     alone = page_of(signed_in, address.split("?")[0])
@@ -202,9 +202,9 @@ def test_the_broken_line_is_shown_among_its_neighbours(signed_in: Client, person
     ("encoded", "words"),
     [
         (b"\xef\xbb\xbf" + toml().encode(), "begins with a byte order mark (BOM)"),
-        (toml().encode("utf-16"), "The file is written in UTF-16."),
-        (toml().replace("\n", "\r\n").encode(), "lines end as on Windows (CRLF)"),
-        (toml().replace("go!\n", "go!\\r\\n\\\n").encode(), "carriage returns are written out"),
+        (toml().encode("utf-16"), "The file is in UTF-16."),
+        (toml().replace("\n", "\r\n").encode(), "has Windows line endings (CRLF)"),
+        (toml().replace("go!\n", "go!\\r\\n\\\n").encode(), "the text contains carriage returns"),
         (INLINE.encode(), "the file, line 1"),
     ],
 )  # fmt: skip
@@ -225,7 +225,7 @@ def test_errors_have_the_lines_of_the_file_and_of_the_template(
     page = page_of(signed_in, address)
     assert "File line 5 · Team line 2 Error user_promt is not a variable of this template." in page
     assert "File line 12 · Judgment line 1 Error" in page
-    assert "With these errors it cannot become a version." in page and "Import as v2" not in page
+    assert "It cannot be saved as a version because" in page and "Import as v2" not in page
     status, page = confirm(signed_in, address)
     assert status == 422 and "is not a variable" in page and PromptVersion.objects.count() == 1
 
@@ -239,7 +239,7 @@ def test_what_fails_in_a_context_of_the_set_cannot_become_a_version(
     wrong = Templates(failing, TEXTS.evaluator_user_prompt, TEXTS.judgment_user_prompt)
     address = upload(signed_in, toml(wrong))
     page = page_of(signed_in, address)
-    assert "Third, round 3 :" in page and "it cannot become a version" in page
+    assert "Third, round 3 :" in page and "It cannot be saved as a version" in page
     assert confirm(signed_in, address)[0] == 422 and PromptVersion.objects.count() == 1
     # In a context that all sets share it is a warning.
     context.prompt_set = None
@@ -256,7 +256,7 @@ def test_too_long_a_template_is_refused_and_no_draft_is_offered(
     address = upload(signed_in, toml(Templates("x\n" * 40_000, "a\n", "b\n")))
     page = page_of(signed_in, address)
     assert "The template has 80000 characters; 65536 are allowed." in page
-    assert "nor can a draft hold it" in page and "Take it into the editor" not in page
+    assert "as a version or a draft" in page and "Open in the editor" not in page
     assert confirm(signed_in, address, into="draft")[0] == 422
 
 
@@ -266,7 +266,7 @@ def test_thousands_of_foreign_keys_are_counted_and_not_all_shown(
 ) -> None:
     more = "[x]\na = 1\n" + "".join(f"[t{number}]\n" for number in range(3_000))
     page = page_of(signed_in, upload(signed_in, toml(more=more)))
-    assert "3001 keys stay outside" in page and "and 2901 more" in page
+    assert "3001 keys are not imported" in page and "and 2901 more" in page
 
 
 def test_without_the_jail_nothing_is_guessed(
@@ -295,7 +295,10 @@ def test_a_version_saved_meanwhile_is_shown_instead_of_built_upon(
     for into in ("version", "draft"):
         answer = signed_in.post(address, {**seen, "into": into, "message": "mine"})
         page = shown(answer.content.decode())
-        assert answer.status_code == 409 and "yuki saved v2 since you looked. Nothing was imported." in page
+        assert (
+            answer.status_code == 409
+            and "yuki saved v2 since you opened this page. Nothing was imported." in page
+        )
         assert "# <del>Theirs</del>" in page and 'value="mine"' in answer.content.decode()
     assert PromptVersion.objects.count() == 2 and not Draft.objects.exists()
     assert confirm(signed_in, address)[0] == 302
@@ -305,7 +308,10 @@ def test_what_was_not_seen_is_not_imported(signed_in: Client, prompt_set: Prompt
     address = upload(signed_in, toml())
     seen = hidden(signed_in, address)
     answer = signed_in.post(address, {**seen, "sha256": "0" * 64, "into": "version"})
-    assert answer.status_code == 409 and "The file changed since you looked." in answer.content.decode()
+    assert (
+        answer.status_code == 409
+        and "The file has changed since you opened this page." in answer.content.decode()
+    )
     for broken in ({"sha256": "x"}, {"base": "x"}, {"base": "9" * 30}, {"into": "nowhere"}):
         assert signed_in.post(address, {**seen, "into": "version", **broken}).status_code == 400
     assert signed_in.post(address, {**seen, "into": "version", "message": "x" * 501}).status_code == 422

@@ -9,9 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from studio.models import PromptSet, PromptVersion, Workspace
+from studio.access.accounts import Account, Role
+from studio.models import Label, PromptSet, PromptVersion, Workspace
 from studio.prompts.models import Origin
 from studio.prompts.texts import Templates
+from studio.workspaces.state import state_of
+from tests.studio.clock import NOW
 from tests.studio.editing import TEXTS, make_set
 from tests.studio.workspaces.imports.incoming_files import EDITED, make_workspace, toml
 
@@ -67,7 +70,7 @@ def test_a_file_that_changed_since_is_shown_again_and_not_imported(
     )
     answer = signed_in.post(IMPORT, {"sha256": seen, "base": 1, "into": "version"})
     page = answer.content.decode()
-    assert answer.status_code == 409 and "The file changed since you looked." in page
+    assert answer.status_code == 409 and "The file has changed since you opened this page." in page
     assert f'name="sha256" value="{digest(workspace)}"' in page and "Other" in page
     assert PromptVersion.objects.count() == 1
 
@@ -88,7 +91,7 @@ def test_the_file_that_the_orchestrator_names_is_the_one(signed_in: Client, work
     orchestrator = workspace.folder / "configs" / "orchestrator.toml"
     orchestrator.write_text('[orchestrator]\nprompt_builder_config = "prompts.toml"\n')
     page = said(signed_in, IMPORT)
-    assert "/mine/prompts.toml" in page and "Nothing changed: v1 of «Set» has this text already." in page
+    assert "/mine/prompts.toml" in page and "Nothing to import: v1 of «Set» already has this text." in page
     # Nothing outside the workspace is read for anybody.
     for outside in ("/etc/hostname", "../../secret.toml"):
         orchestrator.write_text(f'[orchestrator]\nprompt_builder_config = "{outside}"\n')
@@ -120,20 +123,22 @@ def test_one_click_keeps_a_hand_edit_as_a_version_and_goes_back(
     made = PromptVersion.objects.get(number=2)
     assert (made.templates, made.origin, made.author) == (EDITED, Origin.ADOPTED, person)
     assert made.message == "Adopt what was edited in Mine" and digest(workspace)[:12] in made.origin_note
-    assert "Adopted: what Mine holds is v2 of «Set» now." in said(signed_in, "/prompts/")
+    assert "Adopted: the file of Mine is now v2 of «Set»." in said(signed_in, "/prompts/")
     # A second click, or one on an old page, makes nothing new.
     for number, text in ((2, EDITED), (1, TEXTS)):
         file_in(workspace).write_text(toml(text))
         answer = signed_in.post(ADOPT, {"sha256": digest(workspace)})
         assert answer["Location"] == f"/prompts/set/versions/{number}/"
-        assert f"is v{number} of «Set» already" in said(signed_in, "/prompts/")
+        assert f"already v{number} of «Set»" in said(signed_in, "/prompts/")
     assert PromptVersion.objects.count() == 2
 
 
 def test_what_the_person_did_not_see_is_not_adopted(signed_in: Client, workspace: Workspace) -> None:
     answer = signed_in.post(ADOPT, {"sha256": "0" * 64, "next": EXPORT_PAGE})
     assert answer["Location"] == f"{IMPORT}?set=set"
-    assert "The file changed since you looked, so nothing was adopted" in said(signed_in, answer["Location"])
+    assert "The file has changed since you opened the page, so nothing was adopted" in said(
+        signed_in, answer["Location"]
+    )
     assert signed_in.post(ADOPT, {"sha256": "x"}).status_code == 400
     assert signed_in.get(ADOPT).status_code == 405
     assert PromptVersion.objects.count() == 1
@@ -142,8 +147,8 @@ def test_what_the_person_did_not_see_is_not_adopted(signed_in: Client, workspace
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        ("[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "look at what the file says first"),
-        ("[prompt_builder\n", "look at what the file says first"),
+        ("[prompt_builder]\nteam_user_prompt = '{{ user_prompt }}'\n", "check the file first"),
+        ("[prompt_builder\n", "check the file first"),
         (
             toml(Templates("{{ wrong }}\n", "a\n", "b\n")),
             "Not adopted. Team, line 1: <code>wrong</code> is not a variable",
@@ -183,3 +188,46 @@ def test_the_pages_of_workspaces_lead_here(signed_in: Client, workspace: Workspa
     assert f'href="{IMPORT}?set=set"' in page
     Workspace.objects.update(archived=True)
     assert IMPORT not in signed_in.get("/prompts/import/").content.decode()
+
+
+# --- linking the workspace on the same page ----------------------------------------------
+
+
+def test_a_new_set_and_the_label_that_the_workspace_follows_are_one_confirmation(
+    signed_in: Client, workspace: Workspace, person: User
+) -> None:
+    Workspace.objects.update(label=None)
+    page = signed_in.get(f"{IMPORT}?set=").content.decode()
+    assert '<option value="production" selected>production (v1)</option>' in page
+    sent = {"sha256": digest(workspace), "base": 0, "into": "version", "name": "Mine", "follow": "production"}
+    answer = signed_in.post(f"{IMPORT}?set=", sent, follow=True)
+    assert "Mine follows production of «Mine» now." in answer.text
+    workspace.refresh_from_db()
+    assert workspace.label and (workspace.label.name, workspace.label.version.number) == ("production", 1)
+    assert state_of(workspace).kind == "in_sync"
+
+
+def test_a_text_that_a_version_has_already_can_still_be_linked(
+    signed_in: Client, workspace: Workspace, prompt_set: PromptSet, person: User
+) -> None:
+    Label.objects.move("staging", version := prompt_set.versions.get(), by=person, at=NOW)
+    Workspace.objects.update(label=None)
+    file_in(workspace).write_text(toml(TEXTS))
+    page = f"{IMPORT}?set=set"
+    assert "Nothing to import" in said(signed_in, page)
+    sent = {"sha256": digest(workspace), "base": 1, "into": "link", "follow": "staging"}
+    assert signed_in.post(page, sent)["Location"] == "/prompts/set/"
+    workspace.refresh_from_db()
+    assert workspace.label == prompt_set.labels.get(name="staging") and workspace.label.version == version
+
+
+def test_who_may_not_change_workspaces_is_not_asked(
+    signed_in: Client, workspace: Workspace, person: User
+) -> None:
+    Workspace.objects.update(label=None)
+    Account.objects.filter(user=person).update(role=Role.EDITOR)
+    assert 'name="follow"' not in said(signed_in, f"{IMPORT}?set=")
+    sent = {"sha256": digest(workspace), "base": 0, "into": "version", "name": "Mine", "follow": "production"}
+    assert signed_in.post(f"{IMPORT}?set=", sent).status_code == 400
+    workspace.refresh_from_db()
+    assert workspace.label is None
