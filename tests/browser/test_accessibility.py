@@ -8,6 +8,7 @@ from tests.browser.watch import Watch
 PAGES = {
     "/": 200,
     "/demo/": 200,
+    "/score-changes/": 200,
     "/account/tokens/": 200,
     "/tokens/": 200,
     "/api/": 200,
