@@ -121,7 +121,7 @@ class ShortFirst:
 
 def _is_short(environ: "WSGIEnvironment") -> bool:
     path = environ.get("PATH_INFO", "")
-    return path == "/healthz" or ("HTTP_HX_REQUEST" in environ and path.endswith("/preview/"))
+    return path == "/healthz" or (environ.get("REQUEST_METHOD") == "POST" and path.endswith("/preview/"))
 
 
 def pages_give_way() -> None:

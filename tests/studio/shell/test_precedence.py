@@ -73,12 +73,12 @@ def test_an_open_transaction_waits_for_nobody() -> None:
     ("environ", "goes_first"),
     [
         ({"PATH_INFO": "/healthz"}, True),
-        ({"PATH_INFO": "/prompts/a/preview/", "HTTP_HX_REQUEST": "true"}, True),
+        ({"PATH_INFO": "/prompts/a/preview/", "REQUEST_METHOD": "POST"}, True),
         ({"PATH_INFO": "/prompts/a/preview/"}, False),
-        ({"PATH_INFO": "/prompts/a/", "HTTP_HX_REQUEST": "true"}, False),
+        ({"PATH_INFO": "/prompts/a/save/", "REQUEST_METHOD": "POST"}, False),
     ],
 )
-def test_health_checks_and_live_previews_are_short(environ: "WSGIEnvironment", goes_first: bool) -> None:
+def test_health_checks_and_previews_are_short(environ: "WSGIEnvironment", goes_first: bool) -> None:
     seen = []
 
     def application(environ: "WSGIEnvironment", start_response: "StartResponse") -> Iterable[bytes]:
