@@ -8,7 +8,7 @@ copy: ``copying`` copies the files into ``folder``. ``reader`` asks the reader p
 """
 
 from builder.leaderboard.copying import LARGEST
-from builder.leaderboard.folder import Bounds, default_folder
+from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.making import Retries
 from builder.leaderboard.process import stop_readers, yield_to_others
 from builder.leaderboard.progress import Progress
@@ -50,6 +50,7 @@ __all__ = [
     "AggregationStore",
     "Bin",
     "Bounds",
+    "CopyFolder",
     "Copying",
     "DeliveredPrompt",
     "DeliveredRun",

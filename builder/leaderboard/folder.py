@@ -189,6 +189,12 @@ class CopyFolder:
             if held:
                 shutil.rmtree(self.of(key), ignore_errors=True)
 
+    def drop_gone(self) -> None:
+        """Drop the copies of databases that are no longer there."""
+        for entry in self._entries(self.path):
+            if _KEY.fullmatch(entry.name):
+                self._tidy_other(entry.name)
+
     def _tidy_other(self, key: str) -> None:
         try:
             gone = not os.path.lexists((self.of(key) / _ORIGIN).read_bytes())

@@ -48,7 +48,7 @@ def webhook_detail(request: HttpRequest, pk: int) -> HttpResponse:
         with transaction.atomic():
             WebhookEndpoint.objects.filter(pk=pk).update(**form.cleaned_data)
             record(Event.WEBHOOK_CHANGED, endpoint, before=stored, after=form.cleaned_data)
-        messages.success(request, _("The settings are saved."))
+        messages.success(request, _("Settings saved."))
         return redirect("webhook-detail", pk)
     return _page(request, endpoint, form)
 
@@ -74,7 +74,7 @@ def webhook_delete(request: HttpRequest, pk: int) -> HttpResponse:
     with transaction.atomic():
         record(Event.WEBHOOK_DELETED, endpoint, before={"url": endpoint.url})
         endpoint.delete()
-    messages.success(request, _("“%(name)s” is deleted.") % {"name": endpoint.name})
+    messages.success(request, _("“%(name)s” deleted.") % {"name": endpoint.name})
     return redirect("webhook-list")
 
 

@@ -1,9 +1,10 @@
 """The home page: what needs attention, runs under way, score changes, activity, and what to do first."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -23,6 +24,7 @@ from studio.models import Export, PromptSet, RunResult, SampleContext, Workspace
 from studio.results.models import Found
 from studio.results.version_scores import VersionScore, scores_of, versions_that_ran
 from studio.shell.language import reader_language
+from studio.shell.paging import Paging
 from studio.workspaces.exports.page import continue_address
 from studio.workspaces.models import LABELLED
 from studio.workspaces.state import PromptFileState
@@ -31,6 +33,7 @@ MOST_OF_EACH = 5
 """Rows of each kind of attention; of more the page says how many."""
 MOST_EVENTS = 12
 MOST_SETS = 5
+_SETS_AT_ONCE = 25
 _NEWEST_RESULTS = 300
 
 
@@ -106,6 +109,8 @@ class HomePage:
     attention: Attention
     running: Sequence[RunningRun]
     changes: Sequence[ScoreChange]
+    more_changes: bool
+    """Whether other sets may have one, too."""
     events: Sequence[Event]
     demo: bool
     """Whether something of the demo is there."""
@@ -122,7 +127,7 @@ def home_page(now: datetime) -> HomePage:
     return HomePage(
         _attention(workspaces),
         running_runs(workspaces, now),
-        list(_changes()),
+        *_changes(),
         newest_events(MOST_EVENTS),
         demo,
         highlights(reader_language()) if demo else [],
@@ -137,18 +142,42 @@ def _attention(workspaces: Sequence[Workspace]) -> Attention:
     return Attention(drifted[:MOST_OF_EACH], found[1][:MOST_OF_EACH], found[2][:MOST_OF_EACH], left_out)
 
 
-def _changes() -> Iterator[ScoreChange]:
-    """Of the sets that ran last. Only the newest results are looked through, however many there are."""
+def _changes() -> tuple[list[ScoreChange], bool]:
+    """Of the sets that ran last, and whether more ran. Only the newest results are looked through, however
+    many there are."""
     newest = RunResult.objects.filter(found=Found.EXACT, over=True).order_by("-pk")
     ran = newest.values_list("version__prompt_set", flat=True)[:_NEWEST_RESULTS]
-    keys = list(dict.fromkeys(ran))[:MOST_SETS]
+    keys = list(dict.fromkeys(ran))
+    return _changes_of(keys[:MOST_SETS]), len(keys) > MOST_SETS or len(ran) == _NEWEST_RESULTS
+
+
+def _changes_of(keys: Sequence[int]) -> list[ScoreChange]:
     sets = PromptSet.objects.filter(archived=False).in_bulk(keys)
+    changes = []
     for prompt_set in (sets[key] for key in keys if key in sets):
         numbers = versions_that_ran(prompt_set, before=None, most=2)
         scores = scores_of(prompt_set, numbers)
         if numbers and (last := scores.get(numbers[0])) and last.measured:
             message = prompt_set.versions.values_list("message", flat=True).get(number=last.number)
-            yield ScoreChange(prompt_set, last, message)
+            changes.append(ScoreChange(prompt_set, last, message))
+    return changes
+
+
+@dataclass(frozen=True)
+class ChangesPage:
+    """The last score change of every set, some at a time."""
+
+    changes: Sequence[ScoreChange]
+    paging: Paging
+
+
+def changes_page(number: int) -> ChangesPage:
+    """Those whose runs are the newest first."""
+    counted = RunResult.objects.filter(found=Found.EXACT, over=True, version__prompt_set__archived=False)
+    sets = counted.order_by().values_list("version__prompt_set").annotate(last=Max("pk")).order_by("-last")
+    keys = [key for key, _last in sets]
+    paging = Paging(number, len(keys), _SETS_AT_ONCE)
+    return ChangesPage(_changes_of(keys[paging.offset : paging.offset + paging.size]), paging)
 
 
 def _steps(workspaces: Sequence[Workspace]) -> list[Step]:

@@ -6,5 +6,6 @@ from studio.home import views
 
 urlpatterns = [
     path("", views.home, name="home"),
+    path("score-changes/", views.score_changes, name="score-changes"),
     path("demo/", views.demo_remove, name="demo-remove"),
 ]

@@ -10,13 +10,22 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from studio.access.roles import Action, needs
 from studio.home.demo.removal import planned_removal, remove_demo
-from studio.home.page import home_page
+from studio.home.page import changes_page, home_page
+from studio.runs.forms import PageForm
+from studio.shell.requests import valid_or_refuse
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What needs attention, what runs, what changed; of an empty studio what to do first."""
     return render(request, "home/home.html", {"page": home_page(timezone.now())})
+
+
+@require_safe
+def score_changes(request: HttpRequest) -> HttpResponse:
+    """The last score change of every set."""
+    number = valid_or_refuse(PageForm(request.GET)).cleaned_data["page"] or 1
+    return render(request, "home/changes.html", {"page": changes_page(number)})
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

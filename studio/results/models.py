@@ -84,6 +84,11 @@ class RunResult(models.Model):
     def __str__(self) -> str:
         return f"{self.workspace} {self.execution_id}"
 
+    @property
+    def last_state(self) -> str:
+        """The state for whoever cannot look at the database: a run that was going on may have ended since."""
+        return "was-running" if self.state == "running" else self.state
+
 
 class RoundResult(models.Model):
     """One round of one team: what made its prompt, and its score."""

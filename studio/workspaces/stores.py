@@ -10,7 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from builder.errors import LeaderboardError
-from builder.leaderboard import AggregationStore, Retries
+from builder.leaderboard import AggregationStore, CopyFolder, Retries
 from builder.messages import message
 from builder.template.dialect import Dialect
 from studio.models import Workspace
@@ -64,6 +64,15 @@ def close_all() -> None:
         _kept.clear()
     for store in stores:
         store.close()
+
+
+def forget_gone() -> None:
+    """Let go of workspaces whose folder is no longer there, and drop the copies of their databases."""
+    with _guard:
+        gone = [_kept.pop(key) for key in [*_kept] if not Path(key[0]).exists()]
+    for store in gone:
+        store.close()
+    CopyFolder(settings.STUDIO_DATA / "copies").drop_gone()
 
 
 def _opened(path: str, dialect: Dialect, inside: tuple[Path, ...]) -> AggregationStore:

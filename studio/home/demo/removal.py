@@ -40,6 +40,7 @@ from studio.models import (
     Workspace,
 )
 from studio.shell.immutable import triggers_lifted
+from studio.workspaces.stores import forget_gone
 
 CHARACTERS = {chapter.author for story in STORIES for chapter in story.chapters}
 """The people of the story; nobody can sign in as one of them."""
@@ -194,6 +195,7 @@ def remove_demo(seen: str, data_dir: Path) -> Removal | None:
             },
         )
     _remove_folders(removal.workspaces, data_dir.resolve() / "demo")
+    forget_gone()
     return removal
 
 

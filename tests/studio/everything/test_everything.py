@@ -44,11 +44,14 @@ Rows = dict[str, list[Any]]
 
 
 def everything_stored() -> Rows:
-    """Every table that is written as files, row by row."""
+    """Every table that is written as files, row by row; people by their names."""
     tables = [table for table in (*IN_FOLDERS, *RECORDS.values(), HistoryNote) if table is not Tag]
     rows: Rows = {}
     for table in tables:
-        columns = [field.attname for field in table._meta.concrete_fields]
+        columns = [
+            f"{field.name}__username" if field.related_model is User else field.attname
+            for field in table._meta.concrete_fields
+        ]
         rows[table.__name__] = [
             tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
             for row in table._base_manager.order_by("pk").values_list(*columns)

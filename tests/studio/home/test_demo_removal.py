@@ -43,6 +43,7 @@ def rows() -> dict[str, int]:
 
 def test_everything_goes_that_the_demo_brought(signed_in: Client, person: User, data: Path) -> None:
     assert RunResult.objects.count() == 35
+    assert any(path.is_dir() for path in (data / "copies").iterdir())
     page = words_of(signed_in, "/demo/")
     for words in ("調査チーム 5 versions", "Workspace Briefing · lab", "9 export records", "35 runs"):
         assert words in page
@@ -54,6 +55,7 @@ def test_everything_goes_that_the_demo_brought(signed_in: Client, person: User, 
     assert set(left) == {"Account", "AuditEntry", "LanguageModel", "StudioSession"}
     assert [user.username for user in User.objects.all()] == [person.username]
     assert not (data / "demo").exists()
+    assert not any(path.is_dir() for path in (data / "copies").iterdir())
 
 
 def test_immutable_rows_are_as_safe_as_before(person: User, data: Path) -> None:

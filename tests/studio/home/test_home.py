@@ -109,6 +109,19 @@ def test_what_needs_attention_runs_and_changed_is_there_with_a_way_on(
     assert "Saved 調査チーム v5" in page and "Exported Briefing writers v5 to Briefing · lab alex" in page
 
 
+def test_the_score_changes_of_all_sets_are_a_page_away(
+    signed_in: Client, examined: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert 'href="/score-changes/"' not in signed_in.get("/").content.decode()
+    monkeypatch.setattr("studio.home.page.MOST_SETS", 1)
+    assert 'href="/score-changes/"' in signed_in.get("/").content.decode()
+    page = words_of(signed_in, "/score-changes/")
+    assert "調査チーム v4" in page and "Briefing writers v5" in page
+    monkeypatch.setattr("studio.home.page._SETS_AT_ONCE", 1)
+    first, second = (words_of(signed_in, f"/score-changes/?page={number}") for number in (1, 2))
+    assert ("調査チーム v4" in first) != ("調査チーム v4" in second)
+
+
 def test_a_file_that_is_put_right_or_edited_shows_with_the_next_page(
     signed_in: Client, person: User, demo: Path, tmp_path: Path
 ) -> None:

@@ -12,6 +12,7 @@ from studio.models import Export, RunResult, Workspace
 from studio.workspaces.exports.undoing import require_as_left
 from studio.workspaces.state import state_of
 from tests.studio.clock import NOW
+from tests.studio.markup import words_of
 from tests.studio.workspaces.exports.confirming import make_set, templates
 from tests.studio.workspaces.prompt_files import note_export, write
 from tests.studio.workspaces.sent_settings import sent_settings
@@ -125,6 +126,11 @@ def test_every_page_begins_with_the_missing_folder_and_keeps_what_was_stored(
         assert "Write a report" in page and "81.25" in page and "Research" in page, address
     page = signed_in.get("/workspaces/mine/runs/run-1/").content.decode()
     assert "Team A" in page and "70.50" in page
+    # Nobody can tell how a run went on whose folder is gone.
+    RunResult.objects.update(state="running", over=False)
+    for address in ("/workspaces/mine/runs/", "/workspaces/mine/runs/run-1/"):
+        page = words_of(signed_in, address)
+        assert "Was running when last read" in page and "Running" not in page, address
     # What is not stored leads to the settings.
     answer = signed_in.get("/workspaces/mine/runs/run-1/teams/a/")
     assert answer.status_code == 404 and "does not exist" in answer.content.decode()
