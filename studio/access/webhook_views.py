@@ -74,7 +74,7 @@ def webhook_delete(request: HttpRequest, pk: int) -> HttpResponse:
     with transaction.atomic():
         record(Event.WEBHOOK_DELETED, endpoint, before={"url": endpoint.url})
         endpoint.delete()
-    messages.success(request, _("“%(name)s” is deleted.") % {"name": endpoint.name})
+    messages.success(request, _("“%(name)s” deleted.") % {"name": endpoint.name})
     return redirect("webhook-list")
 
 

@@ -39,7 +39,7 @@ def seed() -> None:
     now, person = timezone.now(), User.objects.create_superuser("bench")
     with transaction.atomic():
         for number in range(SETS):
-            made = create_set(f"Bench {number:03}", tags=["bench"], dialect="mixseek", at=now)
+            made = create_set(f"Bench {number:03}", tags=["bench"], dialect="mixseek", by=person, at=now)
             for base in range(VERSIONS):
                 texts = Templates(f"{TEXT}{number} {base}", "{{ submission }}", "{{ user_prompt }}")
                 version = made.save_version(texts, base=base, message=f"Change {base}", author=person, at=now)

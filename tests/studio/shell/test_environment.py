@@ -32,6 +32,13 @@ def test_the_largest_database_is_a_number_of_megabytes() -> None:
             read(STUDIO_LARGEST_DATABASE=odd)
 
 
+def test_requests_of_a_token_are_a_number() -> None:
+    assert (read().api_rate, read(STUDIO_API_RATE="50").api_rate) == (600, 50)
+    for odd in ("0", "-1", "many", "１"):
+        with pytest.raises(ImproperlyConfigured, match="such as 600"):
+            read(STUDIO_API_RATE=odd)
+
+
 def test_a_command_names_the_data_folder_where_it_is_not_the_usual_one(tmp_path: Path) -> None:
     assert read().command("export", "a b@1") == "python3 manage.py export 'a b@1'"
     elsewhere = read(STUDIO_DATA=str(tmp_path / "my data"))
