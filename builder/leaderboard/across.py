@@ -155,6 +155,19 @@ class Across:
         )
         return {execution_id: (teams, best) for execution_id, teams, best in rows}
 
+    def best_by_round(self, execution_ids: Iterable[str]) -> dict[str, list[tuple[int, float]]]:
+        """The best score of each round of some executions; rounds without one are left out."""
+        rows = self._source.rows(
+            f"SELECT execution_id, round_number, MAX(score) FROM {SCORES}"
+            " WHERE list_contains(?::VARCHAR[], execution_id) AND isfinite(score)"
+            " GROUP BY 1, 2 ORDER BY 1, 2",
+            [list(execution_ids)],
+        )
+        best: dict[str, list[tuple[int, float]]] = {}
+        for execution_id, number, score in rows:
+            best.setdefault(execution_id, []).append((int(number), float(score)))
+        return best
+
     def scored_rounds(
         self, execution_id: str, rounds: Iterable[RoundOf], characters: int = 0
     ) -> dict[RoundOf, ScoredRound]:

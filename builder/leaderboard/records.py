@@ -9,7 +9,7 @@ from builder.leaderboard.schema import PARTIAL
 from builder.template.models import RoundPromptContext
 
 ExecutionState = Literal["running", "completed", "partial_failure", "failed", "unknown"]
-ExecutionOrder = Literal["newest", "oldest", "best"]
+ExecutionOrder = Literal["newest", "oldest", "best", "worst", "teams", "rounds"]
 """``best``: by best score; those without one come last."""
 RULES = ("Below minimum rounds", "Final round reached (judgment skipped")
 """How the reasons begin that MixSeek writes where no model was asked."""

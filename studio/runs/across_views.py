@@ -1,9 +1,11 @@
 """Views over several runs of a workspace: two side by side, its teams, and how its scores spread."""
 
 from datetime import UTC, datetime
+from functools import partial
 
 from django.http import HttpRequest, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -117,9 +119,13 @@ def team_detail(request: HttpRequest, slug: str, team: str) -> HttpResponseBase:
     with opened_store(workspace) as store:
         if (file := download(request, {"runs": lambda: history_table(store, team, now)})) is not None:
             return file
-        history = read_history(store, team, wanted["page"], now)
+        history = read_history(store, team, wanted["page"], now, partial(_run_url, slug))
     context = {"workspace": workspace, "history": history, "team": history.team, "paging": history.paging}
     return render(request, "runs/teams/detail.html", context)
+
+
+def _run_url(slug: str, execution: str) -> str:
+    return reverse("run-detail", args=[slug, execution])
 
 
 @require_safe

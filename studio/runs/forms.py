@@ -7,7 +7,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from builder.leaderboard import ExecutionState, ScoresOf, TeamOrder
+from builder.leaderboard import ExecutionOrder, ExecutionState, ScoresOf, TeamOrder
 from studio.shell.forms import SearchForm
 
 STATES: dict[ExecutionState, object] = {
@@ -44,6 +44,19 @@ class RunSearchForm(SearchForm, PageForm):
     """Runs by text and state."""
 
     state = forms.ChoiceField(choices=list(STATES.items()), required=False, label=_("State"))
+
+
+class AllRunsForm(RunSearchForm):
+    """Runs of all workspaces: of one of them, of a set or version, in an order."""
+
+    workspace = forms.RegexField(r"\A[-\w]{0,80}\Z", required=False, label=_("Workspace"))
+    made_with = forms.RegexField(r"\A(?:[-\w]{1,80}(?:@[0-9]{1,9})?)?\Z", required=False, label=_("Version"))
+    order = forms.ChoiceField(
+        choices=[(order, order) for order in get_args(ExecutionOrder)], required=False, label=_("Order")
+    )
+
+    def clean_order(self) -> str:
+        return self.cleaned_data["order"] or "newest"
 
 
 class RunForm(PageForm):

@@ -4,7 +4,7 @@ Used by every page about runs. What a store refuses becomes a page that says so,
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
-from builder.leaderboard import AggregationStore, Execution, ExecutionState, Freshness
+from builder.leaderboard import AggregationStore, Execution, ExecutionOrder, ExecutionState, Freshness
 from studio.models import Workspace
 from studio.shell.language import reader_language
 from studio.shell.paging import Paging
@@ -129,17 +129,6 @@ class Runs:
         )
 
 
-def newest_runs(
-    workspaces: Sequence[Workspace], limit: int, now: datetime, wanted: RunFilter = EVERYTHING
-) -> list[tuple[Workspace, Runs]]:
-    """The newest executions of several workspaces; their copies are made side by side."""
-    for workspace in workspaces:
-        with suppress(LeaderboardError):
-            store_of(workspace).refresh()
-    wait = CURRENT_WITHIN / max(len(workspaces), 1)
-    return [(workspace, read_runs(workspace, limit, now, wanted, wait=wait)) for workspace in workspaces]
-
-
 def read_runs(
     workspace: Workspace,
     limit: int,
@@ -147,6 +136,7 @@ def read_runs(
     wanted: RunFilter = EVERYTHING,
     page: int = 1,
     *,
+    order: ExecutionOrder = "newest",
     wait: float = CURRENT_WITHIN,
 ) -> Runs:
     """A page of executions, out of a verified copy of the database; MixSeek's own file is never opened."""
@@ -158,7 +148,7 @@ def read_runs(
         total = store.count_executions(wanted.search, state=wanted.state, now=now)
         paging = Paging(page, total, limit)
         executions = store.executions(
-            wanted.search, state=wanted.state, limit=limit, offset=paging.offset, now=now
+            wanted.search, state=wanted.state, order=order, limit=limit, offset=paging.offset, now=now
         )
         starting = () if wanted or paging.number > 1 else _starting(store, now)
         return Runs(tuple(executions), paging, store.freshness(), starting)

@@ -12,7 +12,6 @@ from typing import Literal
 
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from builder.errors import MissingColumn, MissingTable
 from builder.leaderboard import (
@@ -29,11 +28,11 @@ from builder.leaderboard import (
 )
 from builder.template.dialect import RankingOrder
 from studio.runs.reading import find_execution, length_of
+from studio.runs.scores_chart import scores_chart
 from studio.runs.why import Why, read_why
-from studio.shell.charts import Chart, Series, Words, line_chart, swatches
+from studio.shell.charts import Chart, swatches
 from studio.shell.downloads import Table
 from studio.shell.language import reader_language
-from studio.shell.numbers import score
 from studio.shell.paging import Paging
 from studio.shell.refusal import RequestRefused
 
@@ -131,6 +130,7 @@ def read_run(
     page: int = 1,
     *,
     every_metric: bool = False,
+    team_url: Callable[[str], str],
 ) -> RunPage:
     """The run; refused with a 404 where nobody knows it. A missing part is told on the page."""
     execution = find_execution(store, execution_id, now)
@@ -151,10 +151,6 @@ def read_run(
     columns = sorted({point.round_number for point in points})
     shown = tuple(columns[-MOST_COLUMNS:])
     rows, paging = _rows(standings, points, shown, page)
-    series = [
-        Series(row.team_name or row.team_id, tuple((point.round_number, point.score) for point in row.points))
-        for row in rows
-    ]
     return RunPage(
         execution,
         tuple(points),
@@ -163,7 +159,7 @@ def read_run(
         rows,
         shown,
         len(columns) - len(shown),
-        line_chart("scores", series, _words(standings, columns)),
+        scores_chart(rows, standings, columns, team_url),
         read_why(
             store,
             execution_id,
@@ -229,19 +225,6 @@ def _rows(
         tied = place is not None and kept[place.kept_score] > 1
         rows.append(TeamRow(team, names[team], key, swatch, tuple(of_team[team]), tuple(cells), place, tied))
     return tuple(rows), paging
-
-
-def _words(places: Sequence[Standing], rounds: Sequence[int]) -> Words:
-    said = ngettext("%(n)d team, ", "%(n)d teams, ", len(places)) % {"n": len(places)}
-    said += ngettext("%(n)d round.", "%(n)d rounds.", len(rounds)) % {"n": len(rounds)}
-    if places:
-        lead = places[0]
-        said += " " + _("%(team)s leads with %(score)s, reached in round %(round)d.") % {
-            "team": lead.team_name,
-            "score": score(lead.best_score),
-            "round": lead.best_round,
-        }
-    return Words(_("Score by round and team"), said, _("Round"), _("Score"))
 
 
 # --- a run's rounds, to pick one from ----------------------------------------------------

@@ -3,11 +3,23 @@
 from datetime import timedelta
 
 from django import template
+from django.template import Context
 from django.utils.translation import gettext as _
 
 from studio.runs.reading import length_of
 
 register = template.Library()
+
+
+@register.inclusion_tag("runs/_sorted.html", takes_context=True)
+def sorted_by(context: Context, title: str, order: str, down: str, up: str = "") -> dict[str, str]:
+    """The head of a column that sorts a list: ``down`` is the order with the most first, ``up`` the other."""
+    query = context["request"].GET.copy()
+    for name in ("page", "have"):
+        query.pop(name, None)
+    query["order"] = up if up and order == down else down
+    is_sorted = "descending" if order == down else "ascending" if up and order == up else ""
+    return {"title": title, "url": f"?{query.urlencode()}", "sorted": is_sorted}
 
 
 @register.filter

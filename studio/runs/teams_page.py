@@ -3,7 +3,7 @@
 Used by the views of teams.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -57,7 +57,9 @@ def list_teams(
     return store.across.teams(search, order=order, limit=paging.size, offset=paging.offset), paging
 
 
-def read_history(store: AggregationStore, team_id: str, page: int, now: datetime) -> TeamHistory:
+def read_history(
+    store: AggregationStore, team_id: str, page: int, now: datetime, run_url: Callable[[str], str]
+) -> TeamHistory:
     """How a team did from run to run; refused with a 404 where it never scored."""
     team = store.across.team(team_id)
     if team is None:
@@ -71,10 +73,10 @@ def read_history(store: AggregationStore, team_id: str, page: int, now: datetime
         RunOfTeam(run, score_change(before.best_score, run.best_score) if before else None)
         for run, before in zip(runs[: paging.size], [*runs[1:], None], strict=False)
     ]
-    return TeamHistory(team, shown, paging, _chart(team, latest), len(latest))
+    return TeamHistory(team, shown, paging, _chart(team, latest, run_url), len(latest))
 
 
-def _chart(team: TeamSummary, latest: Sequence[TeamRun]) -> Chart:
+def _chart(team: TeamSummary, latest: Sequence[TeamRun], run_url: Callable[[str], str]) -> Chart:
     runs = list(reversed(latest[:MOST_CHARTED]))
     points = tuple((number, run.best_score) for number, run in enumerate(runs, start=1))
     scores = [value for _number, value in points if value is not None]
@@ -89,7 +91,8 @@ def _chart(team: TeamSummary, latest: Sequence[TeamRun]) -> Chart:
         up=_("Best score"),
         place=_("run %(number)d"),
     )
-    return line_chart("team-chart", [Series(team.name, points)], words)
+    urls = {number: run_url(run.execution.execution_id) for number, run in enumerate(runs, start=1)}
+    return line_chart("team-chart", [Series(team.name, points, urls)], words)
 
 
 # --- as files ----------------------------------------------------------------------------

@@ -1,11 +1,12 @@
 """Views of runs: lists of executions, one of them as it goes, a team in it, and a team's round."""
 
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
@@ -17,8 +18,9 @@ from studio.results.origins import round_origin, run_origin
 from studio.results.replay.choice import drafted_set
 from studio.results.replay.round_page import difference
 from studio.results.stored_runs import stored_run, stored_runs
-from studio.runs.forms import STATES, RoundForm, RunForm, RunSearchForm, RunTeamForm
-from studio.runs.reading import RunFilter, by_latest_write, newest_runs, opened_store, read_runs
+from studio.runs.all_runs_page import MadeWith, read_all_runs, sets_that_ran
+from studio.runs.forms import STATES, AllRunsForm, RoundForm, RunForm, RunSearchForm, RunTeamForm
+from studio.runs.reading import RunFilter, opened_store, read_runs
 from studio.runs.round_page import read_round, read_run_team, team_tables
 from studio.runs.run_page import OrderName, elapsed, executions_table, metrics_table, read_run, run_tables
 from studio.shell.downloads import MOST_ROWS, Table, attachment, download
@@ -29,9 +31,6 @@ from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.workspaces.roots import folder_refusal
 
 RUNS_PER_PAGE = 30
-RUNS_PER_SECTION = 5
-SECTIONS_AT_ONCE = 8
-"""Workspaces read for one page; further ones are read when somebody scrolls to them."""
 
 RUN_PARTS = {
     "run-head": "runs/_head.html",
@@ -44,24 +43,25 @@ RUN_PARTS = {
 
 @require_safe
 def run_list(request: Request) -> HttpResponse:
-    """The newest executions of each workspace, the workspace that was written to last at the top."""
-    form = valid_or_refuse(RunSearchForm(request.GET)).cleaned_data
-    wanted = RunFilter(form["q"], form["state"] or None)
-    workspaces = by_latest_write(Workspace.objects.filter(archived=False))
-    shown, later = workspaces[:SECTIONS_AT_ONCE], workspaces[SECTIONS_AT_ONCE:]
-    by_workspace = newest_runs(shown, RUNS_PER_SECTION, timezone.now(), wanted)
-    context = {
-        "by_workspace": by_workspace,
-        "later": later,
-        # Said once; a workspace that could not be read, or not yet, has a sentence of its own.
-        "nothing_matches": bool(wanted and shown and not later)
-        and not any(runs.executions or runs.problem or runs.first_copy for _workspace, runs in by_workspace),
-        "q": form["q"],
-        "state": form["state"],
-        "states": STATES.items(),
-    }
+    """The executions of all workspaces in one list: searched, filtered, sorted, by pages."""
+    known = take_marks(request)
+    form = valid_or_refuse(AllRunsForm(request.GET)).cleaned_data
+    wanted, made_with = RunFilter(form["q"], form["state"] or None), MadeWith.of(form["made_with"])
+    workspaces = list(Workspace.objects.filter(archived=False))
+    chosen = [each for each in workspaces if form["workspace"] in ("", each.slug)]
+    runs = read_all_runs(chosen, wanted, made_with, form["order"], form["page"], timezone.now())
     part = request.htmx.target == "runs"
-    return render(request, "runs/_sections.html" if part else "runs/list.html", context)
+    if part and runs.mark in known:
+        return reswap(HttpResponse(), "none")
+    context = form | {
+        "runs": runs,
+        "paging": runs.paging,
+        "workspaces": workspaces,
+        "sets": sets_that_ran(),
+        "states": STATES.items(),
+        "filtered": bool(wanted or made_with or form["workspace"]),
+    }
+    return render(request, "runs/_all.html" if part else "runs/list.html", context)
 
 
 @require_safe
@@ -80,8 +80,6 @@ def workspace_runs(request: Request, slug: str) -> HttpResponseBase:
         "filtered": bool(wanted),
     }
     target = request.htmx.target or ""
-    if target.startswith("section-"):
-        return _list_part(request, "runs/_section.html", context | {"runs": read(RUNS_PER_SECTION)}, known)
 
     def everything() -> Table:
         runs = read(MOST_ROWS)
@@ -96,17 +94,11 @@ def workspace_runs(request: Request, slug: str) -> HttpResponseBase:
         return render(request, "results/stored_runs.html", context)
     context["runs"] = read(RUNS_PER_PAGE, page=form["page"])
     if target == "runs":
-        return _list_part(request, "runs/_list.html", context, known)
+        if context["runs"].mark not in known:
+            return render(request, "runs/_list.html", context)
+        # The browser has just this list: no more than how old it is.
+        return reswap(render(request, "runs/_as_of.html", context | {"alone": True}), "none")
     return render(request, "runs/workspace.html", context)
-
-
-def _list_part(
-    request: HttpRequest, template: str, context: dict[str, Any], known: frozenset[str]
-) -> HttpResponse:
-    """The list, or where the browser has just this one, no more than how old it is."""
-    if context["runs"].mark not in known:
-        return render(request, template, context)
-    return reswap(render(request, "runs/_as_of.html", context | {"alone": True}), "none")
 
 
 @require_safe
@@ -121,7 +113,15 @@ def run_detail(request: Request, slug: str, execution: str) -> HttpResponseBase:
         context = {"workspace": workspace, "run": stored, "results": [stored.result]}
         return render(request, "results/stored_run.html", context)
     with opened_store(workspace) as store:
-        run = read_run(store, execution, order, now, wanted["page"], every_metric=bool(wanted["metrics"]))
+        run = read_run(
+            store,
+            execution,
+            order,
+            now,
+            wanted["page"],
+            every_metric=bool(wanted["metrics"]),
+            team_url=lambda team: reverse("run-team", args=[slug, execution, team]),
+        )
         if (file := download(request, run_tables(run, store))) is not None:
             return file
     context = {

@@ -35,7 +35,7 @@ PAGES = {
     "/prompts/research-team/compare/4...5?rendered=on&context=no-ranking": 200,
     "/prompts/research-team/compare/5...draft": 404,
     "/prompts/research-team/compare/5...9": 404,
-    "/prompts/research-team/export/?version=3&workspace=research&workspace=research-lab": 200,
+    "/prompts/research-team/export/?version=5&move=production&workspace=research&workspace=research-lab": 200,
     "/exports/": 200,
     "/audit/": 200,
     "/webhooks/": 200,

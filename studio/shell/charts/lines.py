@@ -1,8 +1,8 @@
 """A chart with a line for each team over the rounds, told apart by colour, dash and marker."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
 from django.utils.safestring import SafeString
@@ -20,6 +20,8 @@ _LABEL_GAP, _LABEL_ROOM = 17.0, 18
 _MARKED = 40
 """Markers on more rounds than this would be a smear."""
 _POINTS = 600
+_LINKED = 600
+"""With more points than this, only those of named lines are links."""
 
 DASHES = ("", "7 4", "2 3", "10 3 2 3", "14 5", "4 2 1 2 1 2", "5 5", "1 3 6 3")
 
@@ -30,6 +32,8 @@ class Series:
 
     name: str
     points: tuple[tuple[int, float | None], ...]
+    urls: Mapping[int, str] = field(default_factory=dict)
+    """Where the point of a round leads."""
 
     @property
     def drawn(self) -> list[tuple[int, float]]:
@@ -51,14 +55,17 @@ def line_chart(identity: str, series: Sequence[Series], words: Words) -> Chart:
     across = counting_scale(min(rounds), max(rounds), _LEFT + 14, WIDTH - _RIGHT - 14)
     up = scale(values, _HEIGHT - _BOTTOM, _TOP)
     named, others = list(series[:NAMED]), series[NAMED:]
+    if len(values) > _LINKED:
+        others = [replace(team, urls={}) for team in others]  # the table beside the chart has them
     svg = drawing(
         identity,
         words,
         _HEIGHT,
         _axes(across, up, words),
-        joined(_other(team, across, up) for team in others),
+        joined(_other(team, across, up, words) for team in others),
         joined(reversed([_named(look, team, across, up, words) for look, team in enumerate(named)])),
         _end_labels(named, across, up),
+        has_links=any(team.urls for team in series),
     )
     total = sum(len(team.points) for team in series)
     return Chart(svg, left_unnamed=len(others), left_out=total - len(values))
@@ -83,15 +90,10 @@ def _axes(across: Scale, up: Scale, words: Words) -> SafeString:
 def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) -> SafeString:
     path = _path(series, across, up)
     marked = series.drawn if len(series.drawn) <= _MARKED else series.drawn[-1:]
-    place = words.place or _("round %(number)d")
     marks = [
-        marker(
-            look,
-            across.at(number),
-            up.at(value),
-            f"{series.name} · {place % {'number': number}} · {score(value)}",
-        )
+        _leading(series, number, says, marker(look, across.at(number), up.at(value), says))
         for number, value in marked
+        for says in [_says(series, number, value, words)]
     ]
     # A line of two pixels is hard to point at.
     return tag(
@@ -104,17 +106,42 @@ def _named(look: int, series: Series, across: Scale, up: Scale, words: Words) ->
     )
 
 
-def _other(series: Series, across: Scale, up: Scale) -> SafeString:
-    dots = [
-        tag("circle", {"cx": across.at(number), "cy": up.at(value), "r": 1.6})
-        for number, value in Series("", series.points[-_MARKED:]).drawn
+def _says(series: Series, number: int, value: float, words: Words) -> str:
+    place = words.place or _("round %(number)d")
+    return f"{series.name} · {place % {'number': number}} · {score(value)}"
+
+
+def _leading(series: Series, number: int, says: str, mark: SafeString) -> SafeString:
+    """The mark as a link, where the point leads somewhere. Tab stops at the end of each line only."""
+    url = series.urls.get(number)
+    if url is None:
+        return mark
+    is_end = number == series.drawn[-1][0]
+    return tag("a", {"href": url} | ({"aria-label": says} if is_end else {"tabindex": "-1"}), mark)
+
+
+def _other(series: Series, across: Scale, up: Scale, words: Words) -> SafeString:
+    """Thin and grey until somebody points at it: then it has its name, too."""
+    path, drawn = _path(series, across, up), Series("", series.points[-_MARKED:]).drawn
+    dots = []
+    for number, value in drawn:
+        says = _says(series, number, value, words)
+        title = (tag("title", {}, says),) if series.urls else ()
+        dot = tag("circle", {"cx": across.at(number), "cy": up.at(value), "r": 1.8}, *title)
+        dots.append(_leading(series, number, says, dot))
+    end = drawn[-1:]
+    names = [
+        text(across.at(number), up.at(value) - 8, f"{series.name} {score(value)}", "raised-name", "end")
+        for number, value in end
     ]
     return tag(
         "g",
         {"class": "series other"},
         tag("title", {}, series.name),
-        tag("path", {"class": "line", "d": _path(series, across, up)}),
+        tag("path", {"class": "near", "d": path}),
+        tag("path", {"class": "line", "d": path}),
         *dots,
+        *names,
     )
 
 

@@ -52,14 +52,21 @@ def joined(parts: Iterable[str]) -> SafeString:
     return mark_safe("".join(conditional_escape(part) for part in parts))
 
 
-def drawing(identity: str, words: Words, height: float, *children: str, width: float = WIDTH) -> SafeString:
-    """The picture as a whole: one image with a name and a description."""
+def drawing(
+    identity: str,
+    words: Words,
+    height: float,
+    *children: str,
+    width: float = WIDTH,
+    has_links: bool = False,
+) -> SafeString:
+    """The picture as a whole, with a name and a description: one image, or a group where parts are links."""
     return tag(
         "svg",
         {
             "class": "chart",
             "view_box": f"0 0 {width:g} {height:g}",
-            "role": "img",
+            "role": "group" if has_links else "img",
             "aria-labelledby": f"{identity}-title {identity}-desc",
         },
         tag("title", {"id": f"{identity}-title"}, words.title),

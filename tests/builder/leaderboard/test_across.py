@@ -221,3 +221,16 @@ def test_an_execution_without_scores_can_be_compared(original: Played, kept: Agg
 def test_a_comparison_with_an_unknown_execution_is_refused(original: Played, kept: AggregationStore) -> None:
     with pytest.raises(UnknownExecution):
         kept.across.compare(original.ids[0], "no such id")
+
+
+def test_the_best_score_of_each_round_of_several_executions(kept: AggregationStore) -> None:
+    ids = [run.execution_id for run in kept.executions(now=LATER)]
+    best = kept.across.best_by_round([*ids[:2], "nobody"])
+    assert set(best) <= set(ids[:2]) and best
+    for execution_id, rounds in best.items():
+        scores: dict[int, float] = {}
+        for point in kept.scores(execution_id):
+            if point.score is not None:
+                scores[point.round_number] = max(scores.get(point.round_number, point.score), point.score)
+        assert dict(rounds) == pytest.approx(scores) and [number for number, _ in rounds] == sorted(scores)
+    assert kept.across.best_by_round([]) == {}

@@ -3,21 +3,26 @@
 import csv
 import io
 import json
-import os
 import re
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from django.test import Client
 from django.utils import timezone
 
 from builder.errors import CopyUnderWay
-from builder.leaderboard import AggregationStore
+from builder.leaderboard import AggregationStore, ExecutionOrder
 from builder.simulation import TASKS, Run, simulate
+from studio.home.demo.workspaces import WORKSPACES
 from studio.models import Workspace
-from studio.runs import views
+from studio.results.attribution import attribute_workspace
+from studio.runs import all_runs_page, views
+from studio.runs.all_runs_page import read_all_runs
+from studio.runs.reading import RunFilter
+from studio.workspaces.stores import store_of
 from tests.studio.clock import NOW
 from tests.studio.markup import tight
 
@@ -34,50 +39,81 @@ def rows(page: str) -> int:
     return page.count('class="row-link')
 
 
-def test_runs_are_listed_by_workspace_with_state_and_score(demo: Path, signed_in: Client) -> None:
+def tasks_of(page: str) -> list[str]:
+    """The workspaces of the rows, in their order."""
+    return re.findall(r'data-title="Workspace">\s*<a href="/workspaces/([-\w]+)/runs/"', page)
+
+
+def test_all_runs_are_one_list_with_state_winner_and_score(demo: Path, signed_in: Client) -> None:
     page = text(signed_in, "/runs/")
     for words in ("調査 · research", "Briefing", "Running", "Completed", "Partial failure", "took 3 min"):
         assert words in page
     assert "MixSeek stores the task when the run ends" in page
-    assert "All 16 runs" in page
-    # The navigation stands beside the lists.
+    total = sum(each.runs for each in WORKSPACES)
+    assert f"{total} runs." in page and rows(page) == min(total, all_runs_page.RUNS_PER_PAGE)
+    assert len(set(tasks_of(page))) > 1, "of several workspaces"
+    best = max(store_of(each).executions(order="best")[0].best_score or 0 for each in Workspace.objects.all())
+    by_score = text(signed_in, "/runs/?order=best")
+    first = by_score.partition('class="row-link')[2]
+    assert f">{best:.2f}<" in tight(first.partition("</tr>")[0]) and "/teams/" in first.partition("</tr>")[0]
+    assert 'aria-sort="descending"' in by_score and "order=worst" in by_score
+    # The small chart has the best score of each round, for the eye and in words.
+    top = store_of(Workspace.objects.get(slug=tasks_of(by_score)[0])).across.best_by_round(
+        re.findall(r"/runs/([-\w]+)/", first.partition("</tr>")[0])[:1]
+    )
+    ((_run, points),) = top.items()
+    said = "Best score by round: " + ", ".join(f"{value:.2f}" for _number, value in points)
+    assert by_score.index(said) < by_score.index("</tr>", by_score.index(said)) and said in first[:4000]
+    # The navigation stands beside the list.
     assert 'href="/prompts/"' in page
 
 
-def test_the_workspace_written_to_last_comes_first(signed_in: Client, tmp_path: Path) -> None:
-    for name in ("older", "newer"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "mixseek.db").write_bytes(b"")
-        Workspace.objects.create(slug=name, name=name, path=str(tmp_path / name), created_at=NOW)
-    os.utime(tmp_path / "older" / "mixseek.db", (1, 1))
-    page = text(signed_in, "/runs/")
-    assert page.index(">newer</a>") < page.index(">older</a>")
+def test_each_order_is_the_same_over_all_pages(
+    demo: Path, signed_in: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(all_runs_page, "RUNS_PER_PAGE", 7)
+    workspaces, now = list(Workspace.objects.all()), timezone.now()
+    for order in get_args(ExecutionOrder):
+        pages = [read_all_runs(workspaces, RunFilter(), None, order, page, now) for page in (1, 2, 99)]
+        keys = [all_runs_page._KEYS[order](row.run) for page in pages[:2] for row in page.rows]
+        assert keys == sorted(keys) and len({row.run.execution_id for row in pages[0].rows}) == 7
+        assert 0 < len(pages[2].rows) <= 7 and pages[2].paging.next is None
 
 
-def test_many_workspaces_are_read_as_somebody_scrolls_to_them(
+def test_runs_are_narrowed_by_workspace_set_and_version(demo: Path, signed_in: Client) -> None:
+    only = text(signed_in, "/runs/?workspace=briefing")
+    assert set(tasks_of(only)) == {"briefing"} and 'value="briefing" selected' in tight(only)
+    briefing = Workspace.objects.get(slug="briefing")
+    attribute_workspace(briefing, timezone.now())
+    made = briefing.results.filter(version__number=4)
+    of_version = text(signed_in, "/runs/?made_with=briefing-writers@4")
+    assert rows(of_version) == made.count() > 0
+    assert 'value="briefing-writers@4" selected' in tight(of_version)
+    assert rows(text(signed_in, "/runs/?made_with=briefing-writers")) > made.count()
+    assert "No run matches" in text(signed_in, "/runs/?made_with=nothing@1")
+    for odd in ("order=x", "made_with=a@b", "workspace=a/b"):
+        assert signed_in.get(f"/runs/?{odd}").status_code == 400
+
+
+def test_of_many_workspaces_those_written_to_last_are_read(
     demo: Path, signed_in: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(views, "SECTIONS_AT_ONCE", 2)
+    monkeypatch.setattr(all_runs_page, "MOST_WORKSPACES", 1)
     Workspace.objects.create(slug="third", name="Third", path=str(tmp_path), created_at=NOW)
-    page = tight(text(signed_in, "/runs/?q=%E9%A0%86"))
-    assert 'hx-get="/workspaces/third/runs/?q=%E9%A0%86" hx-trigger="revealed"' in page
-    assert '<a href="/workspaces/third/runs/?q=%E9%A0%86">Show its runs</a>' in page
-    number = Workspace.objects.get(slug="briefing").pk
-    part = text(signed_in, "/workspaces/briefing/runs/", **HTMX | {"HX-Target": f"section-{number}"})
-    assert (
-        part.lstrip().startswith(f'<section id="section-{number}"') and rows(part) == views.RUNS_PER_SECTION
-    )
+    page = text(signed_in, "/runs/")
+    assert len(set(tasks_of(page))) == 1 and "are left out: choose one above." in page
+    assert set(tasks_of(text(signed_in, "/runs/?workspace=briefing"))) == {"briefing"}
 
 
 def test_search_finds_two_japanese_characters_and_says_where_nothing_matches(
     demo: Path, signed_in: Client
 ) -> None:
     page = text(signed_in, "/runs/?q=規程")
-    assert "社内規程の検索" in page and "No run here matches." in page
+    assert "社内規程の検索" in page and 0 < rows(page) < 50
     one = text(signed_in, "/workspaces/research/runs/?q=規程")
     assert 0 < rows(one) < 16 and 'value="規程"' in one
     nowhere = text(signed_in, "/runs/?q=zzz")
-    assert nowhere.count("No run matches") == 1 and "No run here matches." not in nowhere
+    assert nowhere.count("No run matches") == 1
     none = text(signed_in, "/workspaces/research/runs/?q=zzz")
     assert "No run matches" in none and 'href="/workspaces/research/runs/"' in none
     part = text(signed_in, "/workspaces/research/runs/?q=規程", **HTMX | {"HX-Target": "runs"})

@@ -86,8 +86,10 @@ def test_lines_beyond_those_that_can_be_told_apart_are_drawn_without_a_name() ->
     series = [Series(f"team-{at:02}", ((1, at), (2, 40.0 - at))) for at in range(25)]
     chart = line_chart("c", series, WORDS)
     assert chart.left_unnamed == 25 - NAMED
+    others = [each for each in parsed(chart).iter("text") if each.get("class") == "raised-name"]
+    assert len(others) == 25 - NAMED, "shown while somebody points at the line"
     named = [text for text in texts(chart) if "team-" in text]
-    assert len(named) == NAMED and "team-24" not in "".join(named)
+    assert len(named) == NAMED + len(others)
     assert len([g for g in parsed(chart).iter("g") if g.get("class", "").startswith("series")]) == 25
 
 
@@ -149,3 +151,21 @@ def test_long_names_are_cut_by_the_room_they_take() -> None:
     assert shortened("Beta Analysts", 18) == "Beta Analysts"
     assert shortened("深掘りチーム東京支店", 10) == "深掘りチ…"
     assert shortened("x" * 50, 10) == "x" * 9 + "…"
+
+
+def test_points_lead_to_their_rounds_and_tab_stops_once_at_each_line() -> None:
+    series = [
+        Series(f"team-{at:02}", ((1, 10.0 + at), (2, 20.0), (3, None)), {1: f"/{at}/1/", 2: f"/{at}/2/"})
+        for at in range(30)
+    ]
+    drawn = parsed(line_chart("c", series, WORDS))
+    links = list(drawn.iter("a"))
+    assert {link.get("href") for link in links} == {
+        f"/{at}/{number}/" for at in range(30) for number in (1, 2)
+    }
+    stops = [link for link in links if link.get("tabindex") != "-1"]
+    assert {link.get("href") for link in stops} == {f"/{at}/2/" for at in range(30)}
+    assert {link.get("aria-label") for link in stops} >= {"team-29 · round 2 · 20.00"}
+    # An image has no parts for a screen reader; a group of links does.
+    assert drawn.get("role") == "group"
+    assert parsed(line_chart("c", [Series("t", ((1, 1.0),))], WORDS)).get("role") == "img"
