@@ -36,6 +36,7 @@ from studio.models import (
     Tag,
     Workspace,
 )
+from studio.prompts.language_models import add_missing
 from studio.prompts.texts import SystemText, Templates
 from studio.shell.immutable import triggers_lifted
 from tests.studio.clock import NOW
