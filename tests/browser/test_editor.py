@@ -78,7 +78,7 @@ def test_a_typo_is_marked_on_its_line_and_mended_by_one_key(editor: EditorPage) 
 def test_the_list_of_problems_leads_to_the_line_and_mends_too(editor: EditorPage) -> None:
     editor.write("a\n{{ user_promt }}\n")
     expect(editor.page.locator(".cm-lintRange-error")).to_have_text("user_promt")
-    editor.problems.get_by_role("button", name="Write user_prompt").click()
+    editor.problems.get_by_role("button", name="Replace with user_prompt").click()
     editor.expect_text("a\n{{ user_prompt }}\n")
     expect(editor.content).to_be_focused()
 
@@ -95,7 +95,7 @@ def test_keys_walk_the_problems_and_say_what_they_are(editor: EditorPage) -> Non
     ]:
         editor.press(key)
         expect(bubble).to_contain_text(f"{name} is not a variable")
-    bubble.get_by_role("button", name="Write round_number").click()
+    bubble.get_by_role("button", name="Replace with round_number").click()
     editor.expect_text("{{ user_promt }}\n\n{{ round_number }}\n")
 
 
@@ -135,7 +135,7 @@ def test_errors_of_another_template_stay_in_the_list_until_they_are_mended(edito
     editor.expect_kept()
     editor.page.goto(FIRST_PLACE)  # its editor was not shown yet
     editor.wait_until_ready()
-    editor.problems.get_by_role("button", name="Write submission").click()
+    editor.problems.get_by_role("button", name="Replace with submission").click()
     expect(editor.problems).to_have_count(0)
     expect(editor.page.locator(".bench-problems")).to_be_hidden()
     editor.expect_text("Judge:\n{{ submission }}\n", "evaluator_user_prompt")

@@ -52,7 +52,7 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
     expect(page.get_by_text("Not saved: fix the problems below.")).to_be_visible()
     assert findings(page) == []
     # One press mends it.
-    editor.errors.get_by_role("button", name="Write docs_path").click()
+    editor.errors.get_by_role("button", name="Replace with docs_path").click()
     expect(editor.errors).to_have_count(0)
     page.locator(".cm-line", has_text="docs_path").click()
     press(page, "End", "ArrowLeft", "s")
