@@ -1,5 +1,6 @@
 """Who may do what: the table, every address with every role, and the page for whoever may not."""
 
+import re
 from html import unescape
 from importlib import import_module
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.test import Client
 from django.urls import reverse
@@ -149,3 +151,10 @@ def test_existing_accounts_get_a_role_by_the_migration(db: None) -> None:
     User.objects.filter(username__in=["operator", "root"]).delete()
     give_roles(apps, None)
     assert dict(Account.objects.values_list("user__username", "role")) == {"ken": 4, "mio": 1}
+
+
+def test_templates_ask_for_actions_that_there_are() -> None:
+    pages = "\n".join(path.read_text() for path in settings.TEMPLATES_DIR.rglob("*.html"))
+    asked = set(re.findall(r"\bmay\.(\w+)", pages))
+    asked |= {name for tag in re.findall(r"{% who_may ([^%]*)%}", pages) for name in re.findall(r"\w+", tag)}
+    assert len(asked) > 5 and asked <= set(Action.values)
