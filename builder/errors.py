@@ -185,6 +185,10 @@ class DatabaseQuarantined(LeaderboardError):
     """No reader survived this state of the file: it is not read again before it changes or somebody asks."""
 
 
+class ReaderBusy(LeaderboardError):
+    """The machine had no time for the process that reads: that says nothing about the file."""
+
+
 class DatabaseDamaged(LeaderboardError):
     """The file did not change while it was copied, and still the copy does not open."""
 

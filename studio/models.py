@@ -14,6 +14,7 @@ from studio.prompts.history_index import HistoryNote
 from studio.prompts.labels import Label, LabelMove
 from studio.prompts.language_models import LanguageModel
 from studio.prompts.models import PromptSet, PromptVersion, Tag
+from studio.prompts.proposals import Proposal
 from studio.results.models import RoundResult, RunResult
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
@@ -38,6 +39,7 @@ __all__ = [
     "LanguageModel",
     "PromptSet",
     "PromptVersion",
+    "Proposal",
     "RoundResult",
     "RunResult",
     "SampleContext",

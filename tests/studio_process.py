@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import urllib.request
 from pathlib import Path
 
@@ -34,6 +35,9 @@ class Studio:
             if found := re.search(r"https?://\S+/signin/\S+/", line):
                 self.link = found[0]
             if line.startswith("Ctrl-C"):
+                # What nobody reads would fill the pipe and hold the studio.
+                self._reader = threading.Thread(target=self._read_on, daemon=True)
+                self._reader.start()
                 return
         raise AssertionError(f"the studio did not start:\n{self.output}")
 
@@ -55,6 +59,12 @@ class Studio:
 
     def end(self, number: signal.Signals) -> int:
         self.process.send_signal(number)
-        rest, _ = self.process.communicate(timeout=20)
-        self.output += rest
-        return self.process.returncode
+        status = self.process.wait(timeout=20)
+        self._reader.join(timeout=20)
+        return status
+
+    def _read_on(self) -> None:
+        assert self.process.stdout
+        with self.process.stdout as output:
+            for line in output:
+                self.output += line

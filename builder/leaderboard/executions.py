@@ -1,7 +1,7 @@
 """Executions, their standings and their scores: the queries over the digest's tables and what their rows
 become. Used by the store and by ``across``."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -115,6 +115,25 @@ def joined(alias: str) -> str:
 
 FINISHED = f"SELECT execution_id FROM {EXECUTIONS} WHERE status IS NOT NULL"
 """Executions with a summary: whatever their logs say, they are over."""
+
+_MOST_UNFINISHED = 500
+UNFINISHED = (
+    f"SELECT last_utc FROM {EXECUTIONS} WHERE status IS NULL AND last_utc IS NOT NULL"
+    f" ORDER BY last_utc DESC LIMIT {_MOST_UNFINISHED}"
+)
+"""When those without a summary last showed a row; of very many, the latest."""
+
+
+def deciding(since: datetime, unfinished: Collection[datetime]) -> datetime:
+    """A moment that parts the unfinished executions as ``since`` does, and stays the same while it does: what
+    is asked with it need not be asked again."""
+    moments = [moment.replace(tzinfo=UTC) for moment in unfinished]
+    if len(moments) == _MOST_UNFINISHED and since < min(moments):
+        return since
+    return min((moment for moment in moments if moment >= since), default=_NEVER)
+
+
+_NEVER = datetime.max.replace(tzinfo=UTC)
 
 WIDTH = len(_COLUMNS.split(",")) + 1
 

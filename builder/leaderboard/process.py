@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from builder.errors import LeaderboardError
+from builder.errors import LeaderboardError, ReaderBusy
 from builder.jail.limits import MEBIBYTE, LimitName, Limits
 from builder.jail.process import Stopped, WorkerProcess
 from builder.jail.wire import pack
@@ -121,7 +121,7 @@ class ReaderProcess:
             self._forget()
         # Whoever is before us has at most as long again.
         if not self._turn.acquire(timeout=seconds + LONG_SECONDS):
-            raise LeaderboardError(READER_BUSY)
+            raise ReaderBusy(READER_BUSY)
         try:
             self._used = time.monotonic()
             yield
@@ -184,7 +184,7 @@ class ReaderProcess:
             if ended or _STOPPED.is_set():
                 raise Gone from None
             if stop.starved:
-                raise LeaderboardError(READER_BUSY) from None
+                raise ReaderBusy(READER_BUSY) from None
             raise ReaderStopped(stop.limit) from None
         except BaseException:
             # An interrupt between question and answer: the answer must not reach the next question.

@@ -1,6 +1,8 @@
 """The reader of one copy: its questions, answered by the reader process. Used by ``snapshot``, which holds
 the current one, and by every query."""
 
+import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,10 @@ from builder.leaderboard.copying import Identity
 from builder.leaderboard.digest import SCHEMA
 from builder.leaderboard.process import LONG_SECONDS, SECONDS, ReaderProcess
 from builder.leaderboard.schema import DATABASE_NAME, Schema
+
+_MOST_KEPT = 100
+_MOST_ROWS, _LONGEST = 200, 20_000
+"""Of an answer that is kept: its rows, and its characters with the question's."""
 
 
 class Reader:
@@ -22,15 +28,33 @@ class Reader:
         self.schema = Schema.of(columns)
         self._digested = False
         self._lasting: dict[str, frozenset[Any]] = {}
+        self._guard = threading.Lock()
+        self._kept: OrderedDict[tuple[str, str], list[tuple[Any, ...]]] = OrderedDict()
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query; safe from several threads at once."""
-        digests = not self._digested and SCHEMA in sql
+    def rows(self, sql: str, parameters: Sequence[Any] = (), *, keep: bool = False) -> list[tuple[Any, ...]]:
+        """All rows of a query; safe from several threads at once. What pages ask of the digest, and what is
+        to be kept, is asked once where the answer is short: a copy does not change."""
         bound = [*map(_bindable, parameters)]
-        request = {"do": "rows", "number": self._number, "sql": sql, "parameters": bound}
-        rows = self._process.ask(request, LONG_SECONDS if digests else SECONDS)
+        digests = SCHEMA in sql
+        if not digests and not keep:
+            return self._asked(sql, bound, SECONDS)
+        key = (sql, repr(bound))
+        with self._guard:
+            if (kept := self._kept.get(key)) is not None:
+                self._kept.move_to_end(key)
+                return [*kept]
+        rows = self._asked(sql, bound, LONG_SECONDS if digests and not self._digested else SECONDS)
         self._digested = self._digested or digests
-        return [tuple(row) for row in rows]
+        if len(rows) <= _MOST_ROWS and len(repr(rows)) + len(key[1]) <= _LONGEST:
+            with self._guard:
+                self._kept[key] = [*rows]
+                while len(self._kept) > _MOST_KEPT:
+                    self._kept.popitem(last=False)
+        return rows
+
+    def _asked(self, sql: str, bound: list[Any], seconds: float) -> list[tuple[Any, ...]]:
+        request = {"do": "rows", "number": self._number, "sql": sql, "parameters": bound}
+        return [tuple(row) for row in self._process.ask(request, seconds)]
 
     def digest(self) -> None:
         """Have the tables that pages ask for worked out now rather than by the first question."""

@@ -1,9 +1,7 @@
-"""The current copy of a database, which questions are asked of: renewed in a thread of its own where the
-original changed. Used by ``source``.
+"""The current copy of a database, renewed in a thread where the original changed. Used by ``source``.
 
 A question is answered from a copy at least as new as the question, or with an error. Pages choose otherwise:
-with ``background_bytes``, the last copy is shown while a new one is made, and its age is told.
-"""
+with ``background_bytes``, the last copy is shown while a new one is made, and its age is told."""
 
 import atexit
 import os
@@ -98,6 +96,7 @@ class Snapshots:
         self._reason: LeaderboardError | None = None
         self._stale = False
         self._failed: tuple[Identity, LeaderboardError] | None = None
+        self._seen: Identity | None = None  # the original, when last looked at
         self._not_before = 0.0
         self._job: CopyJob | None = None
         self._renewing: ReaderProcess | None = None
@@ -138,6 +137,8 @@ class Snapshots:
         error = self._reason if self._current is not None and self._stale else None
         if self._current is None and self._failed is not None:
             error = self._failed[1]
+        if self._failed is not None and self._failed[0] != self._seen and _is_lasting(error):
+            error = None  # it was about a state that is no more; the next one is tried after a pause
         return Copying("idle" if error is None else "failed", error=error, freshness=fresh)
 
     def freshness(self) -> Freshness:
@@ -191,9 +192,10 @@ class Snapshots:
         if self._process != os.getpid():
             self._start_afresh()
         try:
-            return identify(self.path)
+            self._seen = seen = identify(self.path)
+            return seen
         except DatabaseMissing:
-            self._current = None
+            self._current = self._seen = None
             self._maker.drop()
             raise
 
@@ -201,11 +203,10 @@ class Snapshots:
         """A copy of the file as it was when it was asked for, or as it became since."""
         began = time.monotonic()
         failed = self._failed
-        if failed is not None and failed[0] == asked and began < self._not_before:
+        again = failed is not None and failed[0] == asked and began < self._not_before
+        if failed is not None and again and _is_lasting(failed[1]):
             # The same bytes once more. What another moment may mend is tried again at once.
-            lasting = not isinstance(failed[1], TornCopy | CacheFolderError)
-            if lasting:
-                raise copy(failed[1])
+            raise copy(failed[1])
         for _ in range(2):
             job = self._started()
             # One that was under way already may have begun before the last change.
@@ -333,6 +334,10 @@ class Snapshots:
         self._process = os.getpid()
         self._guard = threading.Lock()
         self._current = self._job = self._renewing = None
+
+
+def _is_lasting(error: LeaderboardError | None) -> bool:
+    return not isinstance(error, TornCopy | CacheFolderError)
 
 
 _ALL: weakref.WeakSet[Snapshots] = weakref.WeakSet()

@@ -10,7 +10,7 @@ from typing import Any, Self, TypeVar
 
 from builder.errors import LeaderboardError
 from builder.leaderboard.copying import LARGEST, Terms
-from builder.leaderboard.executions import FINISHED, Signs
+from builder.leaderboard.executions import FINISHED, UNFINISHED, Signs, deciding
 from builder.leaderboard.folder import Bounds, CopyFolder, default_folder
 from builder.leaderboard.making import Retries
 from builder.leaderboard.process import Failed, Gone, ReaderStopped
@@ -98,8 +98,10 @@ class Source:
         """What tells at this moment which of the executions without a summary are running."""
         moment = now or datetime.fromtimestamp(self._clock(), UTC)
         since = moment - RUNNING_WITHIN
-        finished = reader.lasting(FINISHED) if reader is not None else frozenset()
-        return Signs(since, self._logs.alive(since, finished))
+        if reader is None:
+            return Signs(since, self._logs.alive(since, frozenset()))
+        alive = self._logs.alive(since, reader.lasting(FINISHED))
+        return Signs(deciding(since, reader.lasting(UNFINISHED)), alive)
 
     def progress(self, executions: Sequence[str] | None = None) -> list[Progress]:
         """What the teams say that they are doing, out of the workspace's ``logs/``."""

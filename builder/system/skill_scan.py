@@ -2,7 +2,7 @@
 ``workspace_scan``."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,12 +129,13 @@ def find_skills(
     read: FrontMatterReader = read_front_matters,
     allowed: Sequence[Path] = (),
     most: int = MOST_SKILLS,
+    between: Callable[[], None] = lambda: None,
 ) -> FoundSkills:
     """The skills below the configured folders; of two with one name, the first folder's counts. ``allowed``
-    are folders outside of the workspace below which some may lie."""
+    are folders outside of the workspace below which some may lie; ``between`` is called before each file."""
     diagnostics: list[Problem] = []
     places = _places(root, config, home, allowed, diagnostics)
-    files = [file for place in places for file in _files(place, diagnostics, most)]
+    files = [file for place in places for file in _files(place, diagnostics, most, between)]
     skills: dict[str, tuple[Skill, str]] = {}
     for file, matter in zip(files, read([file.head for file in files]), strict=True):
         title = one_line(matter.name or "") or file.folder
@@ -201,8 +202,11 @@ def _places(
             diagnostics.append(Problem("error", NOT_ALLOWED, file=name))
 
 
-def _files(place: _Place, diagnostics: list[Problem], most: int) -> Iterator[_SkillFile]:
+def _files(
+    place: _Place, diagnostics: list[Problem], most: int, between: Callable[[], None]
+) -> Iterator[_SkillFile]:
     for folder in _folders(place, diagnostics, most):
+        between()
         name, path = f"{place.name}/{folder}/{SKILL_FILE}", place.path / folder / SKILL_FILE
         try:
             part = _head(path, place.root)

@@ -7,7 +7,7 @@ and how much is read does not depend on how much there is.
 
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,6 +46,8 @@ class ScanLimits:
     """Of all bootstrap files together; settings that ask for more find the rest refused."""
     skills: int = MOST_SKILLS
     """Folders that are looked into, in each folder of skills."""
+    between: Callable[[], None] = lambda: None
+    """Called before each skill: there a server may let shorter work go first."""
 
 
 USUAL_LIMITS = ScanLimits()
@@ -97,7 +99,7 @@ def scan(
         _bootstrap(root, config.bootstrap, limits.bytes) if "project_context" in wanted else ((), ())
     )
     skills = (
-        find_skills(root, config.skills, machine.home, read, skill_roots, limits.skills)
+        find_skills(root, config.skills, machine.home, read, skill_roots, limits.skills, limits.between)
         if "skills" in wanted
         else FoundSkills()
     )

@@ -28,6 +28,7 @@ class Action(models.TextChoices):
     CONTEXT = "context", gettext_lazy("Make and change sample contexts")
     LABEL = "label", gettext_lazy("Move ordinary labels")
     PROTECTED_LABEL = "protected_label", gettext_lazy("Move protected labels, propose and approve releases")
+    PROTECT = "protect", gettext_lazy("Decide which labels are protected and need approval")
     EXPORT = "export", gettext_lazy("Export versions into workspaces, and undo it")
     ADOPT = "adopt", gettext_lazy("Adopt what was edited by hand in a workspace")
     WORKSPACE = "workspace", gettext_lazy("Register and change workspaces, remove the demo")
@@ -43,6 +44,7 @@ LOWEST_ROLE: dict[Action, Role] = {
     Action.CONTEXT: Role.EDITOR,
     Action.LABEL: Role.EDITOR,
     Action.PROTECTED_LABEL: Role.RELEASER,
+    Action.PROTECT: Role.ADMINISTRATOR,
     Action.EXPORT: Role.RELEASER,
     Action.ADOPT: Role.RELEASER,
     Action.WORKSPACE: Role.ADMINISTRATOR,

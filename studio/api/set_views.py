@@ -34,6 +34,7 @@ from studio.preview.saving import Refused
 from studio.prompts.findings import Finding
 from studio.prompts.forms import LabelForm, NewPromptSetForm, PromptSetForm
 from studio.prompts.labels import LabelInUse
+from studio.prompts.protection import protection_of
 from studio.shell.requests import person_of
 
 router = Router(tags=[gettext_noop("Prompt sets")])
@@ -207,10 +208,16 @@ def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> Ht
     clean = form.cleaned_data
     version = get_object_or_404(prompt_set.versions, number=clean["version"])
     version.prompt_set = prompt_set
+    allow(request, Action.LABEL, protection_of(prompt_set, clean["name"]))
     with transaction.atomic():
         _seen(request, prompt_set, clean["name"])
         Label.objects.move(
-            clean["name"], version, by=person_of(request), at=timezone.now(), note=clean["note"]
+            clean["name"],
+            version,
+            by=person_of(request),
+            at=timezone.now(),
+            note=clean["note"],
+            who=request.token.actor,
         )
     moved = prompt_set.labels.select_related("version").get(name=clean["name"])
     return answer(_label(moved), etag=f"v{moved.version.number}")
@@ -225,10 +232,11 @@ def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> Ht
 def remove_label(request: ApiRequest, slug: str, name: str) -> HttpResponse:
     """Its history stays. Refused while workspaces follow it."""
     prompt_set = get_object_or_404(PromptSet, slug=slug)
+    allow(request, Action.LABEL, protection_of(prompt_set, name))
     with transaction.atomic():
         label = _seen(request, prompt_set, name) or get_object_or_404(prompt_set.labels, name=name)
         try:
-            Label.objects.remove(label, by=person_of(request), at=timezone.now())
+            Label.objects.remove(label, by=person_of(request), at=timezone.now(), who=request.token.actor)
         except LabelInUse:
             raise Refusal(409, "conflict") from None
     return HttpResponse(status=204)

@@ -3,9 +3,13 @@
 from django.urls import path
 from django.views.generic import RedirectView
 
-from studio.compare import views
+from studio.compare import proposal_views, views
 
 urlpatterns = [
+    path("prompts/<word:slug>/proposals/", proposal_views.proposal_new, name="proposal-new"),
+    path(
+        "prompts/<word:slug>/proposals/<number:pk>/", proposal_views.proposal_detail, name="proposal-detail"
+    ),
     path("prompts/<word:slug>/compare/<side:old>...<side:new>", views.prompt_compare, name="prompt-compare"),
     path(
         "prompts/<word:slug>/compare/<side:old>...<side:new>/",

@@ -13,7 +13,7 @@ from django_htmx.http import HttpResponseClientRefresh
 from builder.template.variables import KINDS
 from studio.compare.forms import CompareForm, MatrixForm
 from studio.compare.matrix_page import MatrixPage
-from studio.compare.page import compare_page, offers
+from studio.compare.page import ComparePage, compare_page, offers
 from studio.compare.versions import MissingSide, NoDraft, SideName, missing_side
 from studio.editor.sets import template_set
 from studio.models import PromptSet
@@ -38,23 +38,30 @@ def prompt_compare(request: HttpRequest, slug: str, old: SideName, new: SideName
             raise
         return _without_side(request, slug, old, new, missing)
     if clean["rows"]:
-        wanted = clean["rows"][0]
-        panel = page.panel(wanted.kind)
-        stretches = panel.text.within(wanted.rows) if panel.text else []
-        return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
-    numbers = {side for side in (old, new) if isinstance(side, int)}
+        return rows_of(request, page, form)
+    context = comparison(page, form) | {"old": old, "new": new, "offers": page.offers}
+    return render(request, "compare/page.html", context, status=page.status)
+
+
+def rows_of(request: HttpRequest, page: ComparePage, form: CompareForm) -> HttpResponse:
+    """Some rows of a comparison, for a page that unfolds them."""
+    wanted = form.cleaned_data["rows"][0]
+    panel = page.panel(wanted.kind)
+    stretches = panel.text.within(wanted.rows) if panel.text else []
+    return render(request, "compare/_rows.html", {"page": page, "panel": panel, "stretches": stretches})
+
+
+def comparison(page: ComparePage, form: CompareForm) -> dict[str, Any]:
+    """What `compare/_comparison.html` shows: texts or prompts, and scores."""
+    numbers = {side.name for side in (page.old, page.new) if isinstance(side.name, int)}
     scores = {} if page.is_same else scores_of(page.prompt_set, numbers)
-    context = {
+    return {
         "page": page,
         "prompt_set": page.prompt_set,
-        "view": clean,
-        "old": old,
-        "new": new,
-        "offers": page.offers,
-        "detect": clean["detect"],
+        "view": form.cleaned_data,
+        "detect": form.cleaned_data["detect"],
         "scores": [score for score in scores.values() if score.main],
     }
-    return render(request, "compare/page.html", context, status=page.status)
 
 
 @require_safe

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
@@ -75,7 +76,7 @@ def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:
     Draft.objects.keep(prompt_set, by, SentDraft(empty, base=0, revision=0), at=at)
 
 
-def change_set(prompt_set: PromptSet, *, tags: Sequence[str] | None = None, **columns: str) -> None:
+def change_set(prompt_set: PromptSet, *, tags: Sequence[str] | None = None, **columns: Any) -> None:
     """Store name, dialect or tags of a set, as far as they are given."""
     with transaction.atomic():
         rows = PromptSet.objects.filter(pk=prompt_set.pk)
@@ -113,7 +114,11 @@ def duplicate_set(source: PromptSet, name: str, *, by: User, at: datetime) -> Pr
         for context in source.contexts.all():
             _copy_context(context, copy, at)
         PromptSet.objects.filter(pk=copy.pk).update(
-            round_config=source.round_config, budgets=source.budgets, language_model=source.language_model
+            round_config=source.round_config,
+            budgets=source.budgets,
+            language_model=source.language_model,
+            protected_labels=source.protected_labels,
+            needs_approval=source.needs_approval,
         )
         if newest is not None:
             copy.save_version(

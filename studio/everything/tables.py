@@ -21,6 +21,7 @@ from studio.prompts.history_index import HistoryNote
 from studio.prompts.labels import Label, LabelMove
 from studio.prompts.language_models import LanguageModel
 from studio.prompts.models import PromptSet, PromptVersion, Tag
+from studio.prompts.proposals import Proposal
 from studio.results.models import RoundResult, RunResult
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
@@ -58,6 +59,7 @@ LEFT_OUT: Mapping[Table, str] = {
     WebhookEndpoint: "secrets",
     WebhookDelivery: "messages on their way",
     FoundDrift: "found out anew",
+    Proposal: "asks that are answered by moves of labels, which are written",
     StoredAnswer: "answers kept for a moment",
     Draft: "private to their authors",
     DraftCopy: "private to their authors",

@@ -17,6 +17,8 @@ from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
 from waitress.server import TcpWSGIServer
 
+from studio.shell.precedence import PRECEDENCE
+
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
@@ -55,6 +57,8 @@ class BoundedChannel(HTTPChannel):
     def received(self, data: bytes) -> bool:
         """Note when a request begins."""
         before = self.request
+        if before is None:
+            PRECEDENCE.arriving()
         taken: bool = super().received(data)
         if self.request is not before:
             self.waits_since = time.time()
@@ -112,6 +116,7 @@ class BoundedServer(TcpWSGIServer):
 
     def handle_accept(self) -> None:
         """Take a connection; if that is one too many, the one that has waited longest goes."""
+        PRECEDENCE.arriving()
         super().handle_accept()
         channels = self._channels()
         if len(channels) >= self.bounds.connections:

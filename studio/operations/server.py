@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from builder.leaderboard import yield_to_others
 from studio.operations.connections import BoundedServer, Bounds, raise_file_limit
+from studio.shell.precedence import ShortFirst, pages_give_way
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
@@ -18,8 +19,8 @@ MAX_BODY = 32 * 1024 * 1024
 MAX_HEADERS = 64 * 1024
 OTHER_FILES = 1000  # of databases, workers and temporary bodies
 READERS_NICENESS = 10  # previews and pages go before the processes that read databases
-SWITCH_SECONDS = 0.0001
-"""After so long a thread that computes lets another one go on, if one waits. By default it is fifty times as
+SWITCH_SECONDS = 0.00003
+"""After so long a thread that computes lets another one go on, if one waits. By default it is 170 times as
 much, and a short request has to ask several times while somebody else's long one is worked on."""
 
 
@@ -72,8 +73,9 @@ def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy:
     raise_file_limit(2 * bounds.connections + OTHER_FILES)
     sys.setswitchinterval(SWITCH_SECONDS)
     yield_to_others(READERS_NICENESS)
+    pages_give_way()
     waitress = BoundedServer(
-        application,
+        ShortFirst(application),
         server,
         bounds,
         threads=THREADS,

@@ -180,3 +180,26 @@ class MovesForm(forms.Form):
     """Which stretch of a label's moves to show."""
 
     before = forms.IntegerField(required=False, min_value=1, max_value=2**62, label=gettext_lazy("Before"))
+
+
+class ProtectionForm(forms.Form):
+    """Which labels are protected, with commas between, and whether moving them needs an approval."""
+
+    protected_labels = forms.CharField(
+        required=False,
+        max_length=400,
+        label=gettext_lazy("Labels that only releasers move"),
+        help_text=gettext_lazy("With commas between. Counts once more than one person uses the studio."),
+    )
+    needs_approval = forms.BooleanField(
+        required=False, label=gettext_lazy("Another releaser has to approve each move")
+    )
+
+    def clean_protected_labels(self) -> list[str]:
+        """Names as labels have them, each once."""
+        names = [part.strip() for part in re.split(r"[,、，]", self.cleaned_data["protected_labels"])]
+        wanted = sorted({name for name in names if name})
+        for name in wanted:
+            if not re.fullmatch(r"[-\w]{1,40}", name):
+                raise ValidationError(_("“%(name)s” is no name of a label.") % {"name": name})
+        return wanted

@@ -4,13 +4,14 @@ Used by the pages of versions and labels, by workspaces and by exports.
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal
 
 from django.contrib.auth.models import User
 from django.db import models, transaction
 
 from studio.access.audit import Event, record
 from studio.prompts.models import PromptSet, PromptVersion
+from studio.prompts.protection import require_movable
 from studio.shell.immutable import ImmutableModel
 
 USUAL_LABELS = ("production", "staging")
@@ -41,12 +42,18 @@ class LabelManager(models.Manager["Label"]):
         at: datetime,
         note: str = "",
         seen: int | Literal["any"] | None = "any",
+        approved: bool = False,
+        who: Any = None,
     ) -> "LabelMove | None":
         """Point the label of that name at a version of its set; the first move makes the label.
 
         Returns the move, or None where the label points there already. ``seen`` is the number of the version
         that a page showed it at, None for no such label: raises ``LabelMoved`` where that is no longer so.
+        A protected label needs a releaser, or an approved proposal: `NotAllowed`, `ApprovalNeeded`. ``who``
+        is asked instead of ``by`` where it has a role of its own, as a service's token.
         """
+        if not approved:
+            require_movable(to.prompt_set, name, who or by)
         with transaction.atomic():
             label, made = self.select_for_update().get_or_create(
                 prompt_set=to.prompt_set, name=name, defaults={"version": to, "moved_at": at}
@@ -69,8 +76,12 @@ class LabelManager(models.Manager["Label"]):
             _record(Event.LABEL_MOVED, move)
         return move
 
-    def remove(self, label: "Label", *, by: User, at: datetime, note: str = "") -> "LabelMove | None":
-        """Take the label off; its history stays. Raises ``LabelInUse`` where workspaces follow it."""
+    def remove(
+        self, label: "Label", *, by: User, at: datetime, note: str = "", who: Any = None
+    ) -> "LabelMove | None":
+        """Take the label off; its history stays. Raises ``LabelInUse`` where workspaces follow it, and what
+        moving a protected label raises."""
+        require_movable(label.prompt_set, label.name, who or by)
         with transaction.atomic():
             mine = self.select_for_update().select_related("version").filter(pk=label.pk).first()
             if mine is None:  # somebody else was faster

@@ -73,6 +73,11 @@ def newest_format() -> str:
     return MIXSEEK.name
 
 
+def usual_protection() -> list[str]:
+    """The labels of a set that are protected where nobody said others."""
+    return ["production"]
+
+
 class PromptSet(models.Model):
     """What belongs together in one file of a workspace, through time: three templates, or the settings of a
     system prompt."""
@@ -89,6 +94,9 @@ class PromptSet(models.Model):
         "studio.LanguageModel", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
     )
     tags = models.ManyToManyField(Tag, related_name="prompt_sets", blank=True)
+    # Labels that only releasers move; with approval, by a proposal that another one approves.
+    protected_labels = models.JSONField(default=usual_protection)
+    needs_approval = models.BooleanField(default=False)
     archived = models.BooleanField(default=False)
     # The newest version's number, and what a save is checked against.
     revision = models.PositiveIntegerField(default=0)

@@ -10,6 +10,7 @@ urlpatterns = [
     path("prompts/<word:slug>/", views.prompt_detail, name="prompt-detail"),
     path("prompts/<word:slug>/settings/", views.prompt_settings, name="prompt-settings"),
     path("prompts/<word:slug>/archive/", views.prompt_archive, name="prompt-archive"),
+    path("prompts/<word:slug>/protection/", views.prompt_protection, name="prompt-protection"),
     path("prompts/<word:slug>/duplicate/", views.prompt_duplicate, name="prompt-duplicate"),
     path("prompts/<word:slug>/compare/", version_views.compare_pick, name="compare-pick"),
     path(

@@ -18,6 +18,7 @@ from studio.prompts.findings import Finding
 from studio.prompts.forms import CompareForm, LabelForm, MovesForm, RestoreForm
 from studio.prompts.labels import USUAL_LABELS, Label, LabelInUse
 from studio.prompts.models import PromptSet, PromptVersion
+from studio.prompts.protection import movable_label
 from studio.prompts.texts import TEXT_NAMES
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
@@ -103,7 +104,11 @@ def version_page(
         "templates": [(kind, TEXT_NAMES[kind], text) for kind, text in version.templates.parts.items()],
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
         "label_names": names,
-        "movable": [(name, points.get(name)) for name in names if points.get(name) != version.number],
+        "movable": [
+            movable_label(prompt_set, name, points.get(name), request.user)
+            for name in names
+            if points.get(name) != version.number
+        ],
         "findings": findings,
         "offers": offers_of(version),
         "costs": version_costs(version, owner=str(person_of(request).pk)),

@@ -29,9 +29,11 @@ from studio.prompts.forms import (
     HistoryForm,
     NewPromptSetForm,
     PromptSetForm,
+    ProtectionForm,
 )
 from studio.prompts.history_page import HistoryLines
 from studio.prompts.models import PromptSet, Tag
+from studio.prompts.proposals import Proposal
 from studio.shell.forms import PromptSearchForm
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import Request, person_of, valid_or_refuse
@@ -111,6 +113,7 @@ def prompt_detail(request: Request, slug: str) -> HttpResponse:
     }
     if request.htmx.target == "history":
         return render(request, "prompts/_history.html", context)
+    context["proposals"] = [one for one in Proposal.objects.open_of(prompt_set) if one.is_open]
     context["other_releases"] = other_releases(prompt_set) if prompt_set.file_kind.has_templates else ()
     return render(request, "prompts/detail.html", context)
 
@@ -146,6 +149,19 @@ def prompt_archive(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 @require_POST
+@needs(Action.PROTECT)
+def prompt_protection(request: HttpRequest, slug: str) -> HttpResponse:
+    """Which labels only releasers move, and whether another one has to approve."""
+    prompt_set = get_object_or_404(PromptSet, slug=slug)
+    form = ProtectionForm(request.POST)
+    if not form.is_valid():
+        return settings_page(request, prompt_set, protection_form=form)
+    change_set(prompt_set, **form.cleaned_data)
+    messages.success(request, _("Settings saved."))
+    return redirect(prompt_set)
+
+
+@require_POST
 @needs(Action.EDIT)
 def prompt_duplicate(request: HttpRequest, slug: str) -> HttpResponse:
     """A new set with the newest text of this one."""
@@ -173,16 +189,22 @@ def settings_page(
     form: PromptSetForm | None = None,
     duplicate_form: DuplicateForm | None = None,
     budget_form: BudgetForm | None = None,
+    protection_form: ProtectionForm | None = None,
 ) -> HttpResponse:
     """The page, whichever of its forms was sent."""
     tags = ", ".join(tag.name for tag in prompt_set.tags.all())
     stored = {"name": prompt_set.name, "tags": tags, "dialect": prompt_set.dialect}
+    protection = {
+        "protected_labels": ", ".join(prompt_set.protected_labels),
+        "needs_approval": prompt_set.needs_approval,
+    }
     copy = {"name": _("Copy of %(name)s") % {"name": prompt_set.name}}
     context = {
         "prompt_set": prompt_set,
         "form": form or PromptSetForm(initial=stored),
         "duplicate_form": duplicate_form or DuplicateForm(initial=copy),
         "budget_form": budget_form or BudgetForm(prompt_set=prompt_set),
+        "protection_form": protection_form or ProtectionForm(initial=protection),
     }
     return _form_page(request, "prompts/settings.html", context)
 

@@ -22,6 +22,7 @@ from builder.system.workspace_scan import ScanLimits
 from studio.models import Workspace
 from studio.prompts.findings import Finding
 from studio.shell.jail import pool
+from studio.shell.precedence import give_way
 from studio.workspaces.file_kinds import peek_file
 from studio.workspaces.health import of_refusal
 from studio.workspaces.roots import FolderRefused, require_allowed
@@ -30,7 +31,7 @@ MOST_SKILLS = 200
 """Skills of which a page says what they cost: for that each SKILL.md is read whole."""
 MOST_TOKENS = 200_000
 """Tokens of skills after which none is counted any more: about a fifth of a second's work."""
-WEB_LIMITS = ScanLimits(bytes=1024 * 1024, skills=500)
+WEB_LIMITS = ScanLimits(bytes=1024 * 1024, skills=500, between=give_way)
 """What a page reads of a folder; `python -m builder system` reads more."""
 
 
@@ -88,6 +89,7 @@ class BuiltNow:
         for use in built.skills[:MOST_SKILLS]:
             if self.builder is None or left <= 0:
                 break
+            give_way()
             for cost in self.builder.skill_costs(replace(built, skills=(use,))):
                 costs[cost.name] = cost
                 left -= cost.inlined.tokens

@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from builder.errors import DatabaseMissing, DatabaseQuarantined, LeaderboardError
+from builder.errors import (
+    CacheFolderError,
+    DatabaseMissing,
+    DatabaseQuarantined,
+    LeaderboardError,
+    ReaderBusy,
+    TornCopy,
+)
 from builder.leaderboard import DATABASE_NAME, Activity
 from studio.models import Workspace
 from studio.workspaces.models import FileFact
@@ -39,6 +46,8 @@ class DatabaseGlance:
     error: LeaderboardError | None = None
     copying: bool = False
     """The first copy is under way, or about to be; what ran is known in a moment."""
+    renewing: bool = False
+    """What ran is told by an earlier copy: a new one is under way, or about to be."""
 
     @property
     def running(self) -> int:
@@ -52,8 +61,10 @@ class DatabaseGlance:
 
     @property
     def settled(self) -> bool:
-        """Whether it stays as it is until a file changes."""
-        return not self.copying and not self.running
+        """Whether it stays as it is until a file changes. One that was set aside may be asked for again by
+        a person, also at another server."""
+        passing = isinstance(self.error, DatabaseQuarantined | TornCopy | ReaderBusy | CacheFolderError)
+        return not (self.copying or self.renewing or self.running or passing)
 
 
 @dataclass(frozen=True)
@@ -82,7 +93,7 @@ def glances(workspaces: Sequence[Workspace], now: datetime) -> list[Glance]:
 
 def seconds_to_next(rows: Sequence[Glance]) -> int | None:
     """When a list that is open asks again; None where nothing in it is about to change."""
-    if any(glance.database.copying for glance in rows):
+    if any(glance.database.copying or glance.database.renewing for glance in rows):
         return 2
     return 10 if any(glance.database.running for glance in rows) else None
 
@@ -128,7 +139,10 @@ def _asked(workspace: Workspace, now: datetime, until: float | None) -> Database
     activity = store.activity(now)
     failure = None if isinstance(copying.error, DatabaseMissing) else copying.error
     unknown = file.present and activity.executions is None
-    return DatabaseGlance(file, activity, failure, copying=unknown and failure is None)
+    renewing = copying.freshness is not None and copying.freshness.stale
+    return DatabaseGlance(
+        file, activity, failure, unknown and failure is None, renewing and not unknown and failure is None
+    )
 
 
 # --- what was known ----------------------------------------------------------------------

@@ -1,28 +1,30 @@
 """How long health checks and previews take while a studio is attacked, beside the same studio in quiet, and
 what memory and disk it takes meanwhile.
 
-Run with ``-s`` for the table; twice the quiet time is the goal. The attackers are a process of their own at a
-low priority, for they would not be on the studio's machine.
+Run with ``-s`` for the table; twice the quiet time is the goal. Quiet and attack alternate, so that what else
+the machine does meets both. The attackers are a process of their own at a low priority, for they would not be
+on the studio's machine.
 """
 
 import multiprocessing
 import os
 import signal
 import statistics
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 
 from tests.studio.attacks import ATTACKS, Attack, add_workspaces, make_workspaces
-from tests.studio.besieged import Person, Usage, add_accounts, half_sent_headers, watch
+from tests.studio.besieged import Person, Usage, Watch, add_accounts, half_sent_headers, watch
 from tests.studio_process import Studio
 
 pytestmark = pytest.mark.slow
 
-SAMPLES = 400
+TURNS = 4
+SAMPLES = 100
 PAUSE = 0.01
 MEBIBYTE = 1024 * 1024
 
@@ -50,17 +52,23 @@ def studio(places: tuple[Path, Path]) -> Iterator[Studio]:
 @pytest.mark.parametrize("name", ["110 half-sent headers", *ATTACKS])
 def test_previews_while_others_attack(studio: Studio, places: tuple[Path, Path], name: str) -> None:
     carla = Person(studio, "carla")
-    usage = Usage(studio)
     watch(carla, lambda: False, at_least=30)
-    quiet = watch(carla, lambda: False, at_least=SAMPLES, usage=usage, pause=PAUSE)
-    before = usage.peak
-    usage = Usage(studio)
-    with half_sent_headers(studio) if name not in ATTACKS else attacked(ATTACKS[name], studio, places[1]):
-        under_attack = watch(carla, lambda: False, at_least=SAMPLES, usage=usage, pause=PAUSE)
+    quiet, under_attack = Watch([], []), Watch([], [])
+    calm, usage = Usage(studio), Usage(studio)
+    with (
+        half_sent_headers_on_demand(studio)
+        if name not in ATTACKS
+        else attacked(ATTACKS[name], studio, places[1]) as attack
+    ):
+        for _ in range(TURNS):
+            quiet.add(watch(carla, lambda: False, at_least=SAMPLES, usage=calm, pause=PAUSE))
+            attack(True)
+            under_attack.add(watch(carla, lambda: False, at_least=SAMPLES, usage=usage, pause=PAUSE))
+            attack(False)
+    before, peak = calm.peak, usage.peak
     print(f"\n{name}")
     for what in ("health", "previews"):
         told(what, getattr(quiet, what), getattr(under_attack, what))
-    peak = usage.peak
     print(
         f"  memory of the server {before.server // MEBIBYTE} → {peak.server // MEBIBYTE} MB,"
         f" with its {peak.processes} processes {before.all // MEBIBYTE} → {peak.all // MEBIBYTE} MB;"
@@ -80,20 +88,34 @@ def told(what: str, quiet: list[float], under_attack: list[float]) -> None:
 
 
 @contextmanager
-def attacked(attack: Attack, studio: Studio, workspaces: Path) -> Iterator[None]:
-    """Attack again and again in another process; in the end, whatever it was answered must be one of its
-    usual answers."""
+def half_sent_headers_on_demand(studio: Studio) -> Iterator[Callable[[bool], None]]:
+    with ExitStack() as held:
+
+        def attack(on: bool) -> None:
+            held.enter_context(half_sent_headers(studio)) if on else held.close()
+
+        yield attack
+
+
+@contextmanager
+def attacked(attack: Attack, studio: Studio, workspaces: Path) -> Iterator[Callable[[bool], None]]:
+    """What this yields begins to attack again and again, in another process, or lets it rest; in the end,
+    whatever it was answered must be one of its usual answers."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("fork").Process(
         target=attack_on, args=(attack, studio, workspaces, theirs)
     )
     process.start()
-    ours.recv()
-    yield
-    ours.send("end")
+
+    def switch(on: bool) -> None:
+        ours.send(on)
+        ours.recv()
+
+    yield switch
+    ours.send(None)
     statuses, rounds = ours.recv()
     process.join()
-    print(f"\n{rounds} rounds of attack, answered {statuses}", end="")
+    print(f"\n{rounds} rounds of attack, answered {statuses}, load {os.getloadavg()[0]:.1f}", end="")
     assert set(statuses) <= attack.statuses, statuses
 
 
@@ -102,9 +124,10 @@ def attack_on(attack: Attack, studio: Studio, workspaces: Path, pipe: Connection
     people = [Person(studio, "anna"), Person(studio, "ben")]
     statuses: dict[int, int] = {}
     rounds = 0
-    pipe.send("ready")
-    while not pipe.poll():
-        rounds += 1
-        for answer in attack.once(people, workspaces):
-            statuses[answer.status] = statuses.get(answer.status, 0) + 1
+    while (on := pipe.recv()) is not None:
+        pipe.send(on)
+        while on and not pipe.poll():
+            rounds += 1
+            for answer in attack.once(people, workspaces):
+                statuses[answer.status] = statuses.get(answer.status, 0) + 1
     pipe.send((statuses, rounds))

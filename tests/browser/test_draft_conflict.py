@@ -178,7 +178,7 @@ class KilledStudio:
 
     def kill(self) -> None:
         self.studio.process.kill()
-        self.studio.process.communicate()
+        self.studio.process.wait()
 
     def start(self) -> None:
         self.studio = Studio(self.data, "--port", self.port)

@@ -106,6 +106,10 @@ class Watch:
     health: list[float]
     previews: list[float]
 
+    def add(self, other: "Watch") -> None:
+        self.health += other.health
+        self.previews += other.previews
+
 
 @dataclass(frozen=True)
 class Used:

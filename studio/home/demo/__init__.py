@@ -60,7 +60,7 @@ def _tell(story: Story, now: datetime) -> None:
     ]
     for step in story.label_steps:
         at = now - timedelta(days=step.days_ago)
-        Label.objects.move(step.label, versions[step.number - 1], by=_person(step.by), at=at)
+        Label.objects.move(step.label, versions[step.number - 1], by=_person(step.by), at=at, approved=True)
 
 
 def _person(name: str) -> User:

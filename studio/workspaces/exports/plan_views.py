@@ -22,6 +22,7 @@ from studio.editor.sets import reason, shared_failure
 from studio.models import Draft, Export, Label, PromptSet, PromptVersion
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.labels import LabelMoved
+from studio.prompts.protection import require_movable
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
@@ -148,7 +149,8 @@ def _confirmed(
     if draft is not None:
         require(person, Action.EDIT)
     if clean["move"]:
-        require(person, Action.LABEL, prompt_set.labels.filter(name=clean["move"]).first())
+        require(person, Action.LABEL)
+        require_movable(prompt_set, clean["move"], person)
     if draft is not None:
         saved = _saved(request, draft, clean, now)
         if isinstance(saved, HttpResponse):

@@ -9,6 +9,7 @@ import pytest
 
 from builder.errors import MissingTable, UnknownExecution, UnknownRound, UnknownTeam
 from builder.leaderboard import AggregationStore, ScorePoint, SubmissionLength
+from builder.leaderboard.process import ReaderProcess
 from builder.template.dialect import CONTRACT, MIXSEEK
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.test_store import _add_row, _write
@@ -156,6 +157,19 @@ def test_a_glance_tells_how_much_ran_and_what_ran_last(original: Played, kept: A
     assert kept.activity(sign + timedelta(minutes=1)).running == (original.ids[4],)
     assert kept.activity(sign + timedelta(minutes=1)).running
     assert not kept.activity(sign + timedelta(days=1)).running
+
+
+def test_a_glance_asks_an_unchanged_copy_once(
+    played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(played.path)
+    first = store.activity(LATER, wait=30)
+    ask = ReaderProcess.ask
+    asked: list[object] = []
+    monkeypatch.setattr(ReaderProcess, "ask", lambda *args: asked.append(args) or ask(*args))
+    assert store.activity(LATER + timedelta(hours=1), wait=30) == first and not asked
+    _add_row(played, "new", "team-001", 1, 50.0)
+    assert store.activity(LATER, wait=30).executions == 6 and asked
 
 
 @pytest.mark.slow

@@ -28,15 +28,15 @@ ROUTES = {
         context-new context-new-json context-samples context-edit context-edit-json context-duplicate
         context-delete context-from-run run-round-context
     """,
-    Role.RELEASER: "prompt-export export-undo workspace-adopt",
+    Role.RELEASER: "proposal-new proposal-detail prompt-export export-undo workspace-adopt",
     Role.ADMINISTRATOR: """
-        webhook-list webhook-detail webhook-secret webhook-delete delivery-again
+        prompt-protection webhook-list webhook-detail webhook-secret webhook-delete delivery-again
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
         demo-remove people person-invite invitation-withdraw person person-switch person-remove
         service-tokens service-token-end everything
     """,
 }
-POSTS = {"prompt-release", "everything"}
+POSTS = {"proposal-detail", "prompt-release", "everything"}
 # A POST of these changes nothing that is shared: a preference, one's own account, a question with a text.
 EVERYBODY_POSTS = {
     *(

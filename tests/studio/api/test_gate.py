@@ -106,6 +106,24 @@ def test_the_database_has_no_token_that_could_be_sent(make_api: MakeApi) -> None
     assert key not in str(row) and Api(row["digest"]).send("GET", "sets").status_code == 401
 
 
+def test_a_protected_label_needs_a_releaser_the_release_scope_and_an_approval(
+    make_api: MakeApi, research: PromptSet, person: User
+) -> None:
+    User.objects.create_user("ken")  # with one person alone nothing is protected
+    path, body = "sets/research/labels/production", {"version": 1}
+    assert make_api("read", "write").send("PUT", path, body).json()["code"] == "scope-missing"
+    assert make_api(*Scope, role=Role.EDITOR).send("PUT", path, body).json()["code"] == "not-allowed"
+    _token, key = ApiToken.objects.make_for_service(
+        "ci", role=Role.RELEASER, scopes=list(Scope), days=1, at=timezone.now(), by=person
+    )
+    assert Api(key).send("PUT", path, body).status_code == 200
+    PromptSet.objects.update(needs_approval=True)
+    for method, sent in (("PUT", body), ("DELETE", None)):
+        refused = Api(key).send(method, path, sent)
+        assert (refused.status_code, refused.json()["code"]) == (409, "approval-needed")
+    assert research.pointers == {"production": 1}
+
+
 # --- idempotency ---------------------------------------------------------------------------
 
 

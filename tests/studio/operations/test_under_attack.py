@@ -2,19 +2,19 @@
 and disk stay bounded, and after a kill it starts again on what the attack left."""
 
 import json
-import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from tests.builder.template.test_repetitions import loops
+from tests.studio.attacks import make_large_system_prompt, save
 from tests.studio.besieged import (
     MANY_PROBLEMS,
-    OTHER_TEXTS,
-    SET,
     Person,
+    Usage,
     add_accounts,
     disk_of,
     half_sent_headers,
@@ -96,13 +96,38 @@ def test_twenty_seven_thousand_problems_are_a_hundred_everywhere(
             assert page.status == 200 and len(page.body) < 500_000
 
 
+def test_system_prompts_of_large_folders_take_turns(
+    studio: Studio, carla: Person, attackers: list[Person], data: Path
+) -> None:
+    folder = next(data.glob("demo/*/configs/prompt_builder.toml")).parents[1]
+    make_large_system_prompt(folder)
+    page = f"/workspaces/{folder.name}/system/"
+    usage = Usage(studio)
+    with ThreadPoolExecutor(6) as threads:
+        views = [threads.submit(person.get, page) for person in attackers * 3]
+        watch(carla, lambda: not all(view.done() for view in views), at_least=1, usage=usage)
+    answers = [view.result() for view in views]
+    assert {answer.status for answer in answers} <= {200, 503}
+    assert all(answer.headers["Retry-After"] == "5" for answer in answers if answer.status == 503)
+    shown = [answer for answer in answers if answer.status == 200]
+    assert shown and all(len(answer.body) < 1_000_000 for answer in shown)
+    # Six views once took 3.3 GB.
+    assert usage.peak.all < 1200 * MEBIBYTE
+
+
+def test_a_text_that_doubles_with_every_line_cannot_be_saved(carla: Person, attackers: list[Person]) -> None:
+    grows = (
+        "{% set ns = namespace(x='a') %}{% for l in user_prompt.splitlines() %}"
+        "{% set ns.x = ns.x ~ ns.x %}{% endfor %}{{ ns.x }}"
+    )
+    for answer in watch_during(carla, lambda: save(attackers[0], grows))[1]:
+        assert answer.status == 422 and "it doubles each time" in answer.body
+
+
 def test_a_dormant_bomb_cannot_be_saved(carla: Person, attackers: list[Person]) -> None:
     bomb = loops("range(99999)", "range(99999)", "range(99999)")
     text = f"a\n{{% if 'Q4 forecast' in user_prompt %}}\n{bomb}\n{{% endif %}}\n"
-    base = re.findall(r'name="base" value="(\d+)"', attackers[1].get(f"/prompts/{SET}/edit/").body)[0]
-    fields = {"kind": "team", "tab": "t", "seq": 1, "revision": 0, "base": base, "message": "m"}
-    texts = {"team_user_prompt": text} | OTHER_TEXTS
-    for answer in watch_during(carla, lambda: attackers[1].post(f"/prompts/{SET}/save/", fields | texts))[1]:
+    for answer in watch_during(carla, lambda: save(attackers[1], text))[1]:
         assert answer.status == 422 and "could be repeated 9,999,800,001 times" in answer.body
 
 

@@ -233,7 +233,7 @@ def test_after_adopting_an_edit_the_adopted_version_goes_on_and_nothing_overwrit
     assert f'class="button primary" href="{PLAN}?version=4&amp;move=production"' in page_of(
         signed_in, "/workspaces/mine/"
     )
-    assert "workspace=mine" not in page_of(signed_in, "/workspaces/mine/")
+    assert "&amp;workspace=mine" not in page_of(signed_in, "/workspaces/mine/")
     assert "workspace=mine" not in page_of(signed_in, "/prompts/research/versions/2/")
     assert "Continue with v4" in page_of(signed_in, "/")
     assert sent_by(page_of(signed_in))["workspace"] == ["other"]
