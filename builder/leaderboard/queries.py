@@ -136,7 +136,7 @@ def read_scored(
         " ON team_id = team AND round_number = number WHERE execution_id = ?"
     )
     teams, numbers = [team for team, _ in rounds], [number for _, number in rounds]
-    rows = reader.rows(sql, [MOST_DETAILS, characters, teams, numbers, execution_id])
+    rows = reader.rows(sql, [MOST_DETAILS, characters, teams, numbers, execution_id], keep=True)
     return {
         (team, number): ScoredRound(metrics_of(details_of(stored)), beginning, length or 0, form)
         for team, number, stored, beginning, length, form in rows

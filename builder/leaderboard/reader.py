@@ -31,19 +31,20 @@ class Reader:
         self._guard = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], list[tuple[Any, ...]]] = OrderedDict()
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a query; safe from several threads at once. What pages ask of the digest is asked once,
-        where the answer is short: a copy does not change."""
+    def rows(self, sql: str, parameters: Sequence[Any] = (), *, keep: bool = False) -> list[tuple[Any, ...]]:
+        """All rows of a query; safe from several threads at once. What pages ask of the digest, and what is
+        to be kept, is asked once where the answer is short: a copy does not change."""
         bound = [*map(_bindable, parameters)]
-        if SCHEMA not in sql:
+        digests = SCHEMA in sql
+        if not digests and not keep:
             return self._asked(sql, bound, SECONDS)
         key = (sql, repr(bound))
         with self._guard:
             if (kept := self._kept.get(key)) is not None:
                 self._kept.move_to_end(key)
                 return [*kept]
-        rows = self._asked(sql, bound, SECONDS if self._digested else LONG_SECONDS)
-        self._digested = True
+        rows = self._asked(sql, bound, LONG_SECONDS if digests and not self._digested else SECONDS)
+        self._digested = self._digested or digests
         if len(rows) <= _MOST_ROWS and len(repr(rows)) + len(key[1]) <= _LONGEST:
             with self._guard:
                 self._kept[key] = [*rows]

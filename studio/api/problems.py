@@ -19,6 +19,7 @@ from studio.access.tokens import TooManyRequests
 from studio.contexts.pasted_json import Unreadable
 from studio.preview.saving import NothingChanged, Refused, VersionConflict
 from studio.prompts.findings import Finding
+from studio.prompts.protection import ApprovalNeeded
 from studio.shell.jail import status_of
 from studio.shell.language import reader_language
 from studio.shell.refusal import RequestRefused, usual_advice, usual_title
@@ -37,6 +38,9 @@ CODES = {
     "not-found": gettext_lazy("There is no such thing, or no such address."),
     "method-not-allowed": gettext_lazy("The address does not know this method."),
     "conflict": gettext_lazy("Something else changed meanwhile, or stands in the way."),
+    "another-agent": gettext_lazy("Another agent reports this workspace."),
+    "report-refused": gettext_lazy("The report of an agent cannot be right."),
+    "approval-needed": gettext_lazy("The label moves only by a proposal that another releaser approves."),
     "version-conflict": gettext_lazy("A version was saved since “base”; “current” is its number."),
     "nothing-changed": gettext_lazy("The text is that of the version it starts from; none was made."),
     "text-refused": gettext_lazy("The text has errors; “problems” lists them."),
@@ -203,6 +207,8 @@ def _refusal(error: Exception) -> Refusal:
             return Refusal(503, "busy", error.what, advice=error.advice, headers=wait)
         case NotAllowed():
             return Refusal(403, "not-allowed", error.what, advice=error.advice)
+        case ApprovalNeeded():
+            return Refusal(409, "approval-needed", error.what, advice=error.advice)
         case RequestRefused():
             headers = wait if error.status in (429, 503) else {}
             code = _BY_STATUS.get(error.status, "bad-request")

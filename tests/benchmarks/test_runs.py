@@ -88,7 +88,9 @@ def test_pages_of_runs(
             asked.clear()
             with monkeypatch.context() as patch:
                 patch.setattr(
-                    Reader, "rows", lambda self, sql, *rest: asked.append(sql) or real(self, sql, *rest)
+                    Reader,
+                    "rows",
+                    lambda self, sql, *rest, **more: asked.append(sql) or real(self, sql, *rest, **more),
                 )
                 page(url)
             # However many rows there are, a page asks a handful of questions.

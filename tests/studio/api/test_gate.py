@@ -106,6 +106,24 @@ def test_the_database_has_no_token_that_could_be_sent(make_api: MakeApi) -> None
     assert key not in str(row) and Api(row["digest"]).send("GET", "sets").status_code == 401
 
 
+def test_a_protected_label_needs_a_releaser_the_release_scope_and_an_approval(
+    make_api: MakeApi, research: PromptSet, person: User
+) -> None:
+    User.objects.create_user("ken")  # with one person alone nothing is protected
+    path, body = "sets/research/labels/production", {"version": 1}
+    assert make_api("read", "write").send("PUT", path, body).json()["code"] == "scope-missing"
+    assert make_api(*Scope, role=Role.EDITOR).send("PUT", path, body).json()["code"] == "not-allowed"
+    _token, key = ApiToken.objects.make_for_service(
+        "ci", role=Role.RELEASER, scopes=list(Scope), days=1, at=timezone.now(), by=person
+    )
+    assert Api(key).send("PUT", path, body).status_code == 200
+    PromptSet.objects.update(needs_approval=True)
+    for method, sent in (("PUT", body), ("DELETE", None)):
+        refused = Api(key).send(method, path, sent)
+        assert (refused.status_code, refused.json()["code"]) == (409, "approval-needed")
+    assert research.pointers == {"production": 1}
+
+
 # --- idempotency ---------------------------------------------------------------------------
 
 
@@ -263,6 +281,8 @@ def test_a_mistake_of_ours_is_a_problem_too(
 
 NOTHING_SHARED = {"render_prompts", "check_texts", "plan_export", "put_draft"}
 """Questions that are asked with a body, and a private draft."""
+OF_MACHINES = {"post_files", "post_batch", "post_commit", "delete_lease", "post_receipt"}
+"""What an agent copies here; the receipt of an export leaves an entry, which its own test looks for."""
 
 
 def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: Path) -> None:
@@ -280,6 +300,7 @@ def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: 
         "make_context": ("POST", "contexts", {"name": "Kyoto", "context": context}),
         "change_context": ("PUT", "contexts/kyoto", {"name": "Nara", "context": context}),
         "delete_context": ("DELETE", "contexts/kyoto", None),
+        "put_machine": ("PUT", "machines", {"machine": "gpu-1", "folder": "/srv/workspace"}),
         "confirm_export": ("POST", "exports", {"set": "research-team", "version": 3, "files": [seen]}),
     }
     listed = {
@@ -289,10 +310,10 @@ def test_every_operation_that_changes_something_leaves_an_entry(api: Api, demo: 
         for operation in view.operations
         if operation.methods != ["GET"]
     }
-    assert listed == {*steps, *NOTHING_SHARED}
+    assert listed == {*steps, *NOTHING_SHARED, *OF_MACHINES}
     for name, (method, path, body) in steps.items():
         before = AuditEntry.objects.count()
-        answer = api.send(method, path, body, If_Match="*")
+        answer = api.send(method, path, body, If_Match="*", Prompt_Studio_Agent="a" * 32)
         assert answer.status_code < 300, (name, answer.content)
         assert AuditEntry.objects.filter(via="api", source="test").count(), name
         assert AuditEntry.objects.count() > before, name
