@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from builder import __version__
 from builder.commands import (
+    agent,
     check,
     context,
     diff,
@@ -15,6 +16,7 @@ from builder.commands import (
     init,
     leaderboard,
     login,
+    mcp,
     pull,
     push,
     render,
@@ -25,7 +27,23 @@ from builder.commands.terminal import complain
 from builder.errors import BuilderError
 from builder.files.reading import WORKSPACE_VARIABLE
 
-COMMANDS = (init, check, render, formats, context, diff, leaderboard, system, login, pull, push, status, exec)
+COMMANDS = (
+    init,
+    check,
+    render,
+    formats,
+    context,
+    diff,
+    leaderboard,
+    system,
+    login,
+    pull,
+    push,
+    status,
+    exec,
+    agent,
+    mcp,
+)
 
 
 def main(argv: Sequence[str] | None = None, prog: str = "python -m builder") -> int:

@@ -9,6 +9,7 @@ from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
+from studio.machines.models import RemoteBatch, RemoteFile, RemoteWorkspace
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
 from studio.prompts.labels import Label, LabelMove
@@ -40,6 +41,9 @@ __all__ = [
     "PromptSet",
     "PromptVersion",
     "Proposal",
+    "RemoteBatch",
+    "RemoteFile",
+    "RemoteWorkspace",
     "RoundResult",
     "RunResult",
     "SampleContext",

@@ -19,6 +19,7 @@ STATIC_DIR = CHECKOUT / "static" / "dist" if CHECKOUT else PACKAGE / "static"
 STUDIO_DATA = ENVIRONMENT.data
 STUDIO_WORKSPACE_ROOTS = ENVIRONMENT.workspace_roots
 STUDIO_LARGEST_DATABASE = ENVIRONMENT.largest_database
+STUDIO_BATCH_FOLDER = ENVIRONMENT.batch_folder
 STUDIO_SKILL_ROOTS = ENVIRONMENT.skill_roots
 STUDIO_API_RATE = ENVIRONMENT.api_rate
 STUDIO_COPY_PATIENCE = 0.3  # seconds that a page waits for the copy of a workspace's database

@@ -19,6 +19,7 @@ urlpatterns = [
         "preview",
         "compare",
         "editor",
+        "machines",
         "workspaces",
         "workspaces.exports",
         "system",

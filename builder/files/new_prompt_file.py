@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from datetime import date
+from typing import Any
 
 import tomlkit
 from tomlkit.items import Comment, String, StringType, Trivia
@@ -75,3 +76,8 @@ def _help(kind: PromptKind) -> list[str]:
             for variable in VARIABLES[kind]
         ),
     ]
+
+
+def dumped(document: Mapping[str, Any]) -> bytes:
+    """A document as TOML; comments and layout are not those of the file that it was read from."""
+    return tomlkit.dumps(document).encode()

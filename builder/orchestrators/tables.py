@@ -39,6 +39,18 @@ _ROUNDS = (
 )  # fmt: skip
 
 
+SHARED_KEYS = frozenset(
+    {
+        *CONFIG_KEYS, *_AGENT, *_MODEL_SETTINGS, *_ROUNDS,
+        "orchestrator", "teams", "config", "evaluator", "metrics", "weight", "default_model", "llm_default",
+        "judgment", "judge_on_final_round", "team", "workflow", "team_id", "team_name", "workflow_id",
+        "workflow_name", "leader", "members", "steps", "executors", "id", "agent", "text",
+        "max_concurrent_members", "member_dispatch", "model_settings", "google_model_settings",
+    }
+)  # fmt: skip
+"""Every key that is read below, at any depth: what of such a file may be sent to another machine."""
+
+
 def read_table(data: bytes, name: str, part: Part) -> Table | None:
     """The allowed keys of a file; None where it has no such table. Raises ``PromptFileInvalid``."""
     file = TomlFile(data, name)

@@ -96,6 +96,7 @@ def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":
     bound_length(form)
     form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
     form.fields["new_password2"].help_text = ""
+    form.fields["new_password2"].label = _("Password, again")
     for field in form.fields.values():
         field.widget.attrs.pop("autofocus", None)  # the page is about more than this form
     return form

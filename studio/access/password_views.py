@@ -54,6 +54,7 @@ class SetPassword(PasswordResetConfirmView):
         bound_length(form)
         form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
         form.fields["new_password2"].help_text = ""
+        form.fields["new_password2"].label = _("Password, again")
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:

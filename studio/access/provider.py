@@ -70,7 +70,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
             _refuse(
                 request,
                 _("None of your groups may use this studio."),
-                _("Ask whoever runs it, or whoever manages your groups."),
+                _("Ask an administrator of this studio, or of your groups."),
             )
         try:
             person = _account(sociallogin.account.uid, claims, Role[role.upper()])
@@ -86,7 +86,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         _refuse(
             request,
             _("Signing in at the provider did not work out."),
-            _("Begin again from the sign-in page. If it keeps happening, tell whoever runs this studio."),
+            _("Start again on the sign-in page. If it happens again, tell an administrator."),
         )
 
 

@@ -32,6 +32,7 @@ class Action(models.TextChoices):
     EXPORT = "export", gettext_lazy("Export versions into workspaces, and undo it")
     ADOPT = "adopt", gettext_lazy("Adopt what was edited by hand in a workspace")
     WORKSPACE = "workspace", gettext_lazy("Register and change workspaces, remove the demo")
+    MACHINE = "machine", gettext_lazy("Report a workspace of another machine")
     FOLDER = "folder", gettext_lazy("Decide which folders the studio uses")
     PEOPLE = "people", gettext_lazy("Invite people, change their roles and limits")
     SERVICE = "service", gettext_lazy("Make tokens for services, and webhooks")
@@ -48,6 +49,7 @@ LOWEST_ROLE: dict[Action, Role] = {
     Action.EXPORT: Role.RELEASER,
     Action.ADOPT: Role.RELEASER,
     Action.WORKSPACE: Role.ADMINISTRATOR,
+    Action.MACHINE: Role.ADMINISTRATOR,
     Action.FOLDER: Role.ADMINISTRATOR,
     Action.PEOPLE: Role.ADMINISTRATOR,
     Action.SERVICE: Role.ADMINISTRATOR,

@@ -34,6 +34,7 @@ class Scope(models.TextChoices):
     READ = "read", _("Read")
     WRITE = "write", _("Write: versions, contexts, ordinary labels")
     RELEASE = "release", _("Release: protected labels, exports")
+    MACHINE = "machine", _("Machine: report a workspace and carry out its exports")
 
 
 def digest(key: str) -> str:

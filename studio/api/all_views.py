@@ -6,6 +6,7 @@ from studio.api import (
     client_views,
     context_views,
     export_views,
+    machine_views,
     run_views,
     set_views,
     text_views,
@@ -24,6 +25,7 @@ for _resource in (
     text_views,
     workspace_views,
     export_views,
+    machine_views,
     run_views,
 ):
     api.add_router("", _resource.router)

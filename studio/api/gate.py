@@ -24,6 +24,7 @@ SCOPES: dict[Action, Scope] = {
     Action.LABEL: Scope.WRITE,
     Action.PROTECTED_LABEL: Scope.RELEASE,
     Action.EXPORT: Scope.RELEASE,
+    Action.MACHINE: Scope.MACHINE,
 }
 """The scope that a token needs for what its person may do."""
 _READS = ("GET", "HEAD", "OPTIONS")
@@ -53,8 +54,8 @@ class Token:
         return request.token
 
 
-READ, EDIT, CONTEXT, LABEL, EXPORT = map(
-    Token, (Action.READ, Action.EDIT, Action.CONTEXT, Action.LABEL, Action.EXPORT)
+READ, EDIT, CONTEXT, LABEL, EXPORT, MACHINE = map(
+    Token, (Action.READ, Action.EDIT, Action.CONTEXT, Action.LABEL, Action.EXPORT, Action.MACHINE)
 )
 
 
@@ -92,10 +93,10 @@ def gated(view: View) -> View:
                 request.META.get("REMOTE_ADDR", ""),
             )
             allowance = COUNTER.take(request.token, timezone.now())
-            request.json = _json(request) if request.method not in _READS else None
+            request.json = _json(request) if request.method not in _READS and not _is_raw(request) else None
             answer = (
                 view(request, *args, **kwargs)
-                if request.method in _READS
+                if request.method in _READS or _is_raw(request)
                 else answered_once(request, request.token, lambda: view(request, *args, **kwargs))
             )
             if answer.status_code == 405:
@@ -129,6 +130,11 @@ def _token(request: HttpRequest) -> ApiToken:
     if token is None:
         raise Refusal(401, "token-invalid", headers=challenge)
     return token
+
+
+def _is_raw(request: HttpRequest) -> bool:
+    """Whether the body is bytes that an operation reads itself: too large to be kept in memory twice."""
+    return request.content_type == "application/octet-stream"
 
 
 def _json(request: HttpRequest) -> Any:

@@ -51,7 +51,7 @@ def answered_once(request: HttpRequest, token: ApiToken, answer: Callable[[], Ht
 
 def _claimed(token: ApiToken, key: str, fingerprint: str, now: datetime) -> StoredAnswer:
     """The row to answer into, or the one that has an answer."""
-    StoredAnswer.objects.filter(token=token, at__lt=now - KEPT).delete()
+    StoredAnswer.objects.filter(at__lt=now - KEPT).delete()
     try:
         with transaction.atomic():
             return StoredAnswer.objects.create(token=token, key=key, fingerprint=fingerprint, at=now)

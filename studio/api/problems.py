@@ -38,6 +38,8 @@ CODES = {
     "not-found": gettext_lazy("There is no such thing, or no such address."),
     "method-not-allowed": gettext_lazy("The address does not know this method."),
     "conflict": gettext_lazy("Something else changed meanwhile, or stands in the way."),
+    "another-agent": gettext_lazy("Another agent reports this workspace."),
+    "report-refused": gettext_lazy("The report of an agent cannot be right."),
     "approval-needed": gettext_lazy("The label moves only by a proposal that another releaser approves."),
     "version-conflict": gettext_lazy("A version was saved since “base”; “current” is its number."),
     "nothing-changed": gettext_lazy("The text is that of the version it starts from; none was made."),

@@ -16,6 +16,7 @@ from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
+from studio.machines.models import RemoteBatch, RemoteFile, RemoteWorkspace
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
 from studio.prompts.labels import Label, LabelMove
@@ -64,5 +65,8 @@ LEFT_OUT: Mapping[Table, str] = {
     Draft: "private to their authors",
     DraftCopy: "private to their authors",
     Upload: "private to their authors",
+    RemoteWorkspace: "reported again by its machine",
+    RemoteFile: "reported again by its machine",
+    RemoteBatch: "reported again by its machine",
     HistoryNote: "an index, made anew from the versions",
 }

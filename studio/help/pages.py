@@ -72,6 +72,12 @@ PAGES = (
         has_picture=False,
     ),
     HelpPage(
+        "agent",
+        _("Show a workspace of another machine"),
+        _("An agent beside MixSeek reports what ran, and writes exports there."),
+        has_picture=False,
+    ),
+    HelpPage(
         "pinned-runs",
         _("Run one version for certain"),
         _("Start MixSeek with a version of your choice, and have the run say so."),

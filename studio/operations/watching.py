@@ -33,6 +33,7 @@ from studio.access.audit import clean_audit
 from studio.access.webhooks import clean_deliveries
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
+from studio.machines.rewriting import NotRewritten, merge_many
 from studio.models import PromptVersion, Workspace
 from studio.results.attribution import attribute_workspace
 from studio.workspaces.found_drift import note_drift
@@ -89,6 +90,8 @@ class Watch:
                 if self._examine(workspace) or self._is_enough((workspace.pk, state)):
                     self._seen[workspace.pk] = state
                 looked += 1
+        with suppress(NotRewritten):
+            merge_many()
         with suppress(JailError):  # the next look does better
             note_drift(list(out_of_step(workspaces, most=None)), timezone.now())
             try_contexts()

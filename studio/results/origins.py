@@ -22,7 +22,7 @@ MOST_LISTED = 12
 """Versions that a page names; of more it says how many."""
 
 State = Literal["exact", "several", "edited", "unknown", "unexamined"]
-Why = Literal["under-way", "no-prompts", "mixed", "judges", "no-version"]
+Why = Literal["under-way", "texts-not-sent", "no-prompts", "mixed", "judges", "no-version"]
 
 _RECOGNISED = (Found.EXACT, Found.SEVERAL)
 
@@ -130,7 +130,11 @@ class RunOrigin(_Origin):
             return "judges" if self.state == "edited" and self.result.likeness == 1 else "mixed"
         if self.result is not None and not self.result.over:
             return "under-way"
-        return "no-version" if self.rounds else "no-prompts"
+        if self.rounds:
+            return "no-version"
+        workspace = self.result.workspace if self.result is not None else None
+        remote = getattr(workspace, "remote", None)
+        return "no-prompts" if remote is None or remote.texts else "texts-not-sent"
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ class Environment:
     """Folders below which workspaces lie; where there are none, folders are allowed while the studio runs."""
     largest_database: int
     """Bytes of a workspace's database that are copied; a larger one is not read."""
+    batch_folder: Path | None
+    """A folder that every server sees, for rows from other machines; None keeps them in the database."""
     api_rate: int
     """Requests that one token of the API may make in a minute."""
     skill_roots: tuple[Path, ...]
@@ -92,6 +94,9 @@ def read_environment(environ: Mapping[str, str]) -> Environment:
         secret_key=_secret(environ.get("STUDIO_SECRET_KEY", "")),
         database=_database(environ.get("DATABASE_URL", "")),
         largest_database=_megabytes("STUDIO_LARGEST_DATABASE", environ.get("STUDIO_LARGEST_DATABASE", "")),
+        batch_folder=_folder("STUDIO_BATCH_FOLDER", environ["STUDIO_BATCH_FOLDER"])
+        if environ.get("STUDIO_BATCH_FOLDER")
+        else None,
         api_rate=_rate("STUDIO_API_RATE", environ.get("STUDIO_API_RATE", "")),
         workspace_roots=_roots(environ, "STUDIO_WORKSPACE_ROOTS"),
         skill_roots=_roots(environ, "STUDIO_SKILL_ROOTS"),

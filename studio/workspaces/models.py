@@ -1,4 +1,4 @@
-"""Workspaces: MixSeek folders on this machine that the studio knows."""
+"""Workspaces: MixSeek folders, on this machine or another one, that the studio knows."""
 
 import hashlib
 from dataclasses import dataclass
@@ -13,6 +13,7 @@ from builder.leaderboard import DATABASE_NAME
 from builder.orchestrators.finder import RunSurroundings
 from builder.orchestrators.scoring_settings import ScoringSettings
 from builder.template.dialect import MIXSEEK, Dialect, dialect_named
+from studio.machines.mirror import is_remote, mirror_folder, within_mirror
 from studio.prompts.labels import Label
 from studio.shell.immutable import ImmutableModel
 
@@ -84,11 +85,18 @@ class Workspace(models.Model):
         return reverse("workspace-detail", args=[self.slug])
 
     @property
+    def is_remote(self) -> bool:
+        """Whether it lies on another machine; an agent there reports it, and ``folder`` is a copy."""
+        return is_remote(self.path)
+
+    @property
     def folder(self) -> Path:
-        return Path(self.path)
+        return mirror_folder(self.path) if self.is_remote else Path(self.path)
 
     def relative(self, path: str) -> str:
         """A file's path as seen from the folder, also where the folder was elsewhere then."""
+        if self.is_remote:
+            return within_mirror(path, self.path) or path
         for folder in (self.path, *reversed(self.former_paths)):
             if Path(path).is_relative_to(folder):
                 return str(Path(path).relative_to(folder))

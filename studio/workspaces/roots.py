@@ -12,6 +12,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from studio.machines.mirror import MirrorMissing, refreshed
 from studio.models import Workspace
 from studio.shell.refusal import RequestRefused
 from studio.workspaces.allowed_folders import usable_folders
@@ -83,8 +84,16 @@ def allowed_folder(path_text: str) -> Path:
 
 
 def require_allowed(workspace: Workspace) -> Path:
-    """A registered workspace's folder, looked at anew: it may have become a link or left the roots since."""
-    return allowed_folder(workspace.path)
+    """A registered workspace's folder, looked at anew: it may have become a link or left the roots since.
+
+    Of one on another machine it is the copy that this server has, as new as the last report.
+    """
+    if not workspace.is_remote:
+        return allowed_folder(workspace.path)
+    try:
+        return refreshed(workspace.path)
+    except MirrorMissing:
+        raise FolderMissing(_("Its machine has never reported it.")) from None
 
 
 def folder_refusal(workspace: Workspace) -> FolderRefused | None:

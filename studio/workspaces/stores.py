@@ -13,6 +13,7 @@ from builder.errors import LeaderboardError
 from builder.leaderboard import AggregationStore, CopyFolder, Retries
 from builder.messages import message
 from builder.template.dialect import Dialect
+from studio.machines.mirror import mirror_root
 from studio.models import Workspace
 from studio.workspaces.roots import FolderMissing, FolderRefused, require_allowed, roots
 
@@ -43,7 +44,7 @@ def store_of(workspace: Workspace) -> AggregationStore:
         pass  # the store says what is missing, and is there when the folder is back
     except FolderRefused as refusal:
         raise NotAllowed(NOT_ALLOWED, reason=refusal.what, advice=refusal.advice) from refusal
-    key = (workspace.path, workspace.spoken, tuple(roots()))
+    key = (str(workspace.folder), workspace.spoken, (*roots(), mirror_root()))
     with _guard:
         store = _kept.pop(key, None)
         # One that went by other roots: a folder was allowed or taken back since.

@@ -60,7 +60,10 @@ def picture_for_readme(browser: Browser, studio: Studio) -> None:
     english.get_by_text("All lines covered by samples").wait_for()
     take(english, README_PICTURES / "editor.png")
     english.goto("/")
-    english.get_by_role("table", name="Last score change of each set").get_by_text("v5").wait_for()
+    changes = english.get_by_role("table", name="Last score change of each set")
+    while not changes.get_by_text("v5").is_visible():  # until the runs of the demo are examined
+        english.wait_for_timeout(2000)
+        english.reload()
     take(english, README_PICTURES / "home.png")
     shoot(english, "/workspaces/", README_PICTURES / "workspaces.png")
     shoot(english, "/prompts/research-team/export/", README_PICTURES / "export.png")

@@ -44,6 +44,8 @@ PAGES = {
     "/contexts/round-5-last/": 200,
     "/contexts/braces-html-emoji/": 200,
     "/account/": 200,
+    "/people/": 200,
+    "/roles/": 200,
     "/workspaces/": 200,
     "/workspaces/new/": 200,
     "/workspaces/research/": 200,

@@ -156,7 +156,7 @@ def test_a_hint_leads_to_its_line_and_its_order_is_taken_and_undone(editor: Edit
     expect_shaded(editor, "task", "Answer in Japanese, in a few words.")
     taken = editor.text()
     assert taken.index("user_prompt") < taken.index("current_datetime")
-    expect(editor.state).to_contain_text(re.compile("Draft updated|Draft kept"))
+    expect(editor.state).to_contain_text(re.compile("Draft updated|Draft saved"))
     editor.expect_kept_text(taken)
     copy = DraftCopy.objects.get()
     assert (copy.team_user_prompt, copy.reason) == (CLOCK + "Be brief.", CopyReason.REORDERED)

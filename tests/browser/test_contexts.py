@@ -100,7 +100,7 @@ def test_a_problem_has_the_focus_and_nothing_typed_is_lost(page: Page, watch: Wa
     expect(score).to_have_value("良い")
     expect(score).to_have_accessible_description("数値を指定してください")
     expect(field(page, "user_prompt")).to_have_value("星を数える")
-    expect(page.get_by_role("alert")).to_contain_text("これまでのラウンドの1件目: スコア")
+    expect(page.get_by_role("alert")).to_contain_text("これまでのラウンドの1件目：スコア")
 
 
 def test_leaving_with_something_unsaved_is_asked_about(page: Page) -> None:

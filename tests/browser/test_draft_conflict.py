@@ -52,7 +52,7 @@ def test_a_text_too_long_to_be_sent_on_leaving_comes_back(editor: EditorPage) ->
 def test_a_text_over_the_limit_is_told_and_not_lost(editor: EditorPage, watch: Watch) -> None:
     watch.expect(413)
     editor.write("x" * 65_537)
-    expect(editor.state).to_contain_text("at most 65536 fit")
+    expect(editor.state).to_contain_text("the limit is 65536")
 
 
 def test_a_message_is_part_of_the_draft(editor: EditorPage) -> None:

@@ -66,3 +66,11 @@ def test_three_tabs_lead_from_the_top_into_the_editor(page: Page) -> None:
     expect(page.get_by_role("link", name="Skip to the editor")).to_be_in_viewport()
     press(page, "Enter", "Tab")
     expect(text).to_be_focused()
+
+
+def test_the_palette_offers_what_a_page_does_and_not_its_terms(page: Page) -> None:
+    page.goto("/prompts/")
+    press(page, "Control+k")
+    options = page.get_by_role("option")
+    expect(options.filter(has_text="New set").first).to_be_visible()
+    expect(options.filter(has_text="What is this")).to_have_count(0)

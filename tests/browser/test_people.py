@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.audit import findings, sideways
 from tests.browser.editor_page import EDIT, EditorPage
 from tests.browser.watch import Watch
 
@@ -15,7 +16,7 @@ PASSWORD = "correct horse battery"
 @pytest.fixture
 def other(browser: Browser, server: str, watch: Watch) -> Iterator[Page]:
     """The browser of a second person."""
-    context = browser.new_context(base_url=server, locale="en")
+    context = browser.new_context(base_url=server, locale="en", reduced_motion="reduce")
     watch.attach(context)
     yield context.new_page()
     context.close()
@@ -29,6 +30,7 @@ def test_somebody_is_invited_writes_is_switched_off_and_finds_the_draft_again(
     page.get_by_label("For whom").fill("Aoi")
     page.get_by_role("button", name="Make a link").click()
     other.goto(page.locator("#invitation-link").inner_text())
+    assert findings(other) + sideways(other) == []
     other.get_by_label("Username").fill("aoi")
     other.get_by_label("Password", exact=True).fill(PASSWORD)
     other.get_by_label("Password, again").fill(PASSWORD)
@@ -41,6 +43,9 @@ def test_somebody_is_invited_writes_is_switched_off_and_finds_the_draft_again(
     editor = EditorPage(other)
     editor.type_at_end("Words that were kept. ")
     editor.expect_kept()
+    page.goto("/people/")
+    page.get_by_role("link", name="aoi").click()
+    assert findings(page) + sideways(page) == []
     page.goto("/people/")
     page.get_by_role("row", name=re.compile("aoi")).get_by_role("button", name="Switch off").click()
     expect(page.get_by_text("aoi is switched off")).to_be_visible()

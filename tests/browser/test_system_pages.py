@@ -56,7 +56,7 @@ def test_a_build_is_kept_and_an_edit_of_heartbeat_leaves_the_prefix_through_user
     page: Page, edited: None
 ) -> None:
     page.goto(URL)
-    page.get_by_label("Note").fill("before the edit")
+    page.get_by_label("Note", exact=True).fill("before the edit")
     page.get_by_role("button", name="Save this build").click()
     expect(page.get_by_text("Build saved.")).to_be_visible()
     expect(page.locator("#kept table")).to_contain_text("before the edit")

@@ -77,7 +77,7 @@ def test_settings_are_edited_saved_compared_exported_and_brought_back(
         page.get_by_label(re.compile("Overwrite")).check()
     page.get_by_role("button", name=re.compile("^Export v2")).click()
     receipt = page.locator(".export-receipt")
-    expect(receipt).to_contain_text(re.compile("was written to the file|was made"))
+    expect(receipt).to_contain_text(re.compile("was written to the file|was created"))
     assert b'docs_path = "docss"' in file_in(LAB).read_bytes()
     page.goto(f"/workspaces/{LAB}/")
     expect(page.locator("section", has=page.locator("#system-file-title")).first).to_contain_text("v2")

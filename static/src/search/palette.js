@@ -3,7 +3,7 @@
 import { activate } from "../shell/keys.js";
 
 // What the page offers: its actions, its tabs, whatever has a key, and whatever says so by data-palette="name".
-const ACTIONS = "main :is(.page-head, .set-actions, .tabs) :is(a, button), main [data-keys], main [data-palette]";
+const ACTIONS = "main :is(.page-head, .set-actions, .tabs) :is(a, button):not(.term *), main [data-keys], main [data-palette]";
 const MOST_ACTIONS = 30;
 const LONGEST_NAME = 40;
 const PAUSE = 60; // milliseconds between a key and the question to the server

@@ -39,7 +39,9 @@ def settle(mine: Turn, now: datetime) -> None:
 
 def _light(exports: "QuerySet[Export]") -> Iterable[Export]:
     """Without the files' contents: the hashes tell all."""
-    return exports.select_related("workspace").defer("before", "after").order_by("pk")
+    light = exports.select_related("workspace").defer("before", "after").order_by("pk")
+    # Those on other machines wait for their agents.
+    return (export for export in light if not export.workspace.is_remote)
 
 
 def _reconciled(export: Export, now: datetime) -> ExportReceipt | None:

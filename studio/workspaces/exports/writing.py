@@ -232,7 +232,8 @@ def carry_out(intents: Iterable[Intent], on_step: OnStep) -> None:
         tried: list[Intent] = []
         # In one order everywhere, so that two exports never wait for each other.
         for intent in sorted(intents, key=lambda intent: intent.export.path):
-            if intent.objection is None and intent.is_change:
+            # One on another machine is written by its agent, which finds the intent without a receipt.
+            if intent.objection is None and intent.is_change and not intent.export.workspace.is_remote:
                 path, root = Path(intent.export.path), intent.root
                 try:
                     if known := folders.get(path.parent):

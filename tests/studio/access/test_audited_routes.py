@@ -28,6 +28,7 @@ from studio.models import (
     Invitation,
     LanguageModel,
     Proposal,
+    RemoteWorkspace,
     RoundResult,
     SampleContext,
     WebhookDelivery,
@@ -199,6 +200,10 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "folder-allow": lambda at: at.post("/workspaces/new/allow/", {"folder": str(at.folder / "lab")}),
     "workspace-new": lambda at: at.post("/workspaces/new/", {"path": str(at.folder / "lab" / "w")}),
     "folder-take-back": lambda at: at.post("/workspaces/new/take-back/", {"folder": str(at.folder / "lab")}),
+    "machine-texts": lambda at: (make_remote(), at.post("/workspaces/far/machine/texts/", {"texts": "yes"}))[
+        1
+    ],
+    "machine-forget": lambda at: at.post("/workspaces/far/machine/forget/"),
     "everything": lambda at: at.post("/everything/"),
     "demo-remove": lambda at: at.send("/demo/"),
     "webhook-list": lambda at: at.post("/webhooks/", WEBHOOK),
@@ -226,6 +231,12 @@ STEPS: dict[str, Callable[[Studio], Any]] = {
     "password-reset-confirm": _set_password,
     "signin": lambda at: at.post("/signin/", {"username": "yuki", "password": PASSWORD}),
 }
+
+
+def make_remote() -> None:
+    """A workspace on another machine."""
+    far = Workspace.objects.create(slug="far", name="Far", path="gpu-1:/srv/ws", created_at=NOW)
+    RemoteWorkspace.objects.create(workspace=far, machine="gpu-1", folder="/srv/ws", heard_at=NOW)
 
 
 def changes_something(route: URLPattern) -> bool:

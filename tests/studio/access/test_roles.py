@@ -1,5 +1,6 @@
 """Who may do what: the table, every address with every role, and the page for whoever may not."""
 
+import re
 from html import unescape
 from importlib import import_module
 from types import SimpleNamespace
@@ -7,6 +8,7 @@ from uuid import UUID
 
 import pytest
 from django.apps import apps
+from django.conf import settings
 from django.contrib.auth.models import AnonymousUser, User
 from django.test import Client
 from django.urls import reverse
@@ -33,7 +35,7 @@ ROUTES = {
         prompt-protection webhook-list webhook-detail webhook-secret webhook-delete delivery-again
         workspace-new folder-allow folder-take-back workspace-settings workspace-release workspace-archive
         demo-remove people person-invite invitation-withdraw person person-switch person-remove
-        service-tokens service-token-end everything
+        service-tokens service-token-end everything machine-texts machine-forget
     """,
 }
 POSTS = {"proposal-detail", "prompt-release", "everything"}
@@ -78,7 +80,12 @@ def test_every_route_asks_for_its_role(client: Client, person: User, role: Role)
             part: UUID(int=1) if isinstance(kind, UUIDConverter) else "1" for part, kind in kinds.items()
         }
         address = reverse(name, kwargs=parts)
-        answers = {"POST": client.post(address).status_code, "GET": client.get(address).status_code}
+        answers = {}
+        for method, ask in (("POST", client.post), ("GET", client.get)):
+            answer = ask(address)
+            answers[method] = answer.status_code
+            if answer.streaming:  # it keeps its turn until it is read
+                b"".join(answer.streaming_content)  # type: ignore[arg-type]
         needed = LOWEST.get(name, Role.VIEWER)
         if answers["POST"] not in (403, 405) and needed is Role.VIEWER and name not in EVERYBODY_POSTS:
             wrong.append(f"{name} takes a POST and is in no list")
@@ -149,3 +156,10 @@ def test_existing_accounts_get_a_role_by_the_migration(db: None) -> None:
     User.objects.filter(username__in=["operator", "root"]).delete()
     give_roles(apps, None)
     assert dict(Account.objects.values_list("user__username", "role")) == {"ken": 4, "mio": 1}
+
+
+def test_templates_ask_for_actions_that_there_are() -> None:
+    pages = "\n".join(path.read_text() for path in settings.TEMPLATES_DIR.rglob("*.html"))
+    asked = set(re.findall(r"\bmay\.(\w+)", pages))
+    asked |= {name for tag in re.findall(r"{% who_may ([^%]*)%}", pages) for name in re.findall(r"\w+", tag)}
+    assert len(asked) > 5 and asked <= set(Action.values)

@@ -36,6 +36,7 @@ from studio.models import (
     Tag,
     Workspace,
 )
+from studio.prompts.language_models import add_missing
 from studio.prompts.texts import SystemText, Templates
 from studio.shell.immutable import triggers_lifted
 from tests.studio.clock import NOW
@@ -109,6 +110,7 @@ def add_what_the_demo_lacks(person: User) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_read_back_it_is_the_same_studio(demo_folder: Path, tmp_path: Path, client: Client) -> None:
+    add_missing()  # a test that empties all tables may have run before
     load_demo(demo_folder, NOW)
     call_command("attribute", verbosity=0)
     operator = User.objects.create_superuser("yuki", password="correct horse", first_name="雪")

@@ -212,7 +212,7 @@ def test_a_hand_edit_is_shown_with_both_ways_out(
     done = signed_in.post(PLAN, sent | {"overwrite": [f"mine:{hash_of(edit)}"]})
     kept = version(research, 4)
     assert kept.templates == templates("two, by hand") and content(mine) == file_of(templates("two"))
-    assert f'kept as <a href="{kept.get_absolute_url()}">Research v4</a>' in page_of(
+    assert f'saved as <a href="{kept.get_absolute_url()}">Research v4</a>' in page_of(
         signed_in, done["Location"]
     )
 

@@ -1,0 +1,163 @@
+"""The mirror of a workspace on another machine: a folder on this server with the files and the database that
+its agent reported, so that pages read it like any other workspace. Each server makes its own."""
+
+import fcntl
+import hashlib
+import json
+import logging
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.conf import settings
+from django.db import models
+
+from builder.leaderboard import DATABASE_NAME, batches
+from studio.machines.models import RemoteBatch, RemoteWorkspace
+
+SEPARATOR = ":"
+_STATE, _ASSEMBLED = ".state", ".assembled"
+_SECONDS = 900
+
+log = logging.getLogger(__name__)
+
+
+class MirrorMissing(Exception):
+    """There is no workspace of that path on another machine."""
+
+
+def is_remote(path: str) -> bool:
+    """Whether a workspace's path names a machine before its folder."""
+    return not path.startswith("/")
+
+
+def mirror_root() -> Path:
+    return Path(settings.STUDIO_DATA) / "machines"
+
+
+def mirror_folder(path: str) -> Path:
+    """Where this server keeps the copy; it need not be there yet."""
+    return mirror_root() / hashlib.sha256(path.encode()).hexdigest()[:24]
+
+
+def within_mirror(stored_path: str, path: str) -> str | None:
+    """A file of the mirror as seen from the workspace, whichever server's mirror it was."""
+    _before, found, name = stored_path.partition(f"/{mirror_root().name}/{mirror_folder(path).name}/")
+    return name if found else None
+
+
+def refreshed(path: str) -> Path:
+    """The mirror's folder, as new as the last report. What cannot be built leaves the copy of before."""
+    folder = mirror_folder(path)
+    remote = RemoteWorkspace.objects.filter(workspace__path=path).defer("digests").first()
+    if remote is None:
+        raise MirrorMissing(path)
+    if _read(folder / _STATE) == remote.stamp:
+        return folder
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with _locked(folder):
+        remote.refresh_from_db(fields=["generation", "committed", "stamp"])
+        if _read(folder / _STATE) != remote.stamp:
+            _write_files(remote, folder)
+            _assemble(remote, folder)
+            _put(folder / _STATE, remote.stamp.encode())
+    return folder
+
+
+def _write_files(remote: RemoteWorkspace, folder: Path) -> None:
+    wanted = {file.name: file for file in remote.files.all()}
+    for area in ("configs", "logs"):
+        for path in sorted((folder / area).rglob("*"), reverse=True):
+            if path.is_file() and str(path.relative_to(folder)) not in wanted:
+                path.unlink()
+    for name, file in wanted.items():
+        path, data = folder / name, bytes(file.data)
+        if not path.exists() or path.read_bytes() != data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _put(path, data)
+        moment = file.modified_at.timestamp()
+        os.utime(path, (moment, moment))
+
+
+def _assemble(remote: RemoteWorkspace, folder: Path) -> None:
+    """Add the batches that are new to the database; begin again where they are not those of before."""
+    batches_seen = remote.batches.filter(sequence__lte=remote.committed)
+    known = _known(remote, _read(folder / _ASSEMBLED))
+    rows = batches_seen.filter(sequence__gt=known)
+    last = batches_seen.last()
+    if known == 0 and last is None:
+        (folder / DATABASE_NAME).unlink(missing_ok=True)
+    if last is None or last.sequence == known:
+        return
+    with tempfile.TemporaryDirectory(prefix=".assembling-", dir=folder) as scratch:
+        building = Path(scratch) / DATABASE_NAME
+        if known and (folder / DATABASE_NAME).exists():
+            shutil.copyfile(folder / DATABASE_NAME, building)
+        plan = Path(scratch) / "plan.json"
+        plan.write_text(json.dumps(list(_listed(rows, Path(scratch)))))
+        if run_batches("assemble", str(building), str(plan)) is None:
+            log.error("The batches of %s could not be put together", remote)
+        else:
+            building.replace(folder / DATABASE_NAME)
+    _put(folder / _ASSEMBLED, f"{remote.generation} {last.sequence} {last.sha256}".encode())
+
+
+def _known(remote: RemoteWorkspace, assembled: str) -> int:
+    """The number of the last batch in the database; 0 where the batches were written anew since, or the
+    studio was restored from a backup."""
+    generation, sequence, digest = [*assembled.split(" "), "", "", ""][:3]
+    if generation != str(remote.generation) or not sequence.isdigit():
+        return 0
+    same = remote.batches.filter(sequence=int(sequence), sha256=digest, sequence__lte=remote.committed)
+    return int(sequence) if same.exists() else 0
+
+
+def _listed(rows: "models.QuerySet[RemoteBatch]", scratch: Path) -> Iterator[dict[str, object]]:
+    for batch in rows.iterator(chunk_size=1):
+        path = scratch / f"{batch.sequence}.parquet"
+        path.write_bytes(batch.content)
+        yield {"path": str(path), "table": batch.table, "replaces": batch.replaces}
+
+
+def run_batches(*arguments: str) -> str | None:
+    """What `batches` prints as a process of its own, with limits: the files come from elsewhere."""
+    try:
+        done = subprocess.run(
+            [sys.executable, "-I", batches.__file__, *arguments],
+            env={},
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_SECONDS,
+        )
+    except subprocess.CalledProcessError as error:
+        log.warning("batches: %s", error.stderr[-2000:])
+        return None
+    except subprocess.TimeoutExpired:
+        return None
+    return done.stdout
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    with open(folder / ".lock", "ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+def _put(path: Path, data: bytes) -> None:
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(data)
+    part.replace(path)
