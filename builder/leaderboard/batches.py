@@ -165,11 +165,12 @@ def _units(connection: duckdb.DuckDBPyConnection, present: Mapping[str, list[str
 
 def _chunks(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
     chunk: list[_Unit] = []
+    rows = size = 0
     for unit in units:
-        rows, size = (sum(getattr(u, name) for u in chunk) for name in ("rows", "bytes"))
-        if chunk and (rows + unit.rows > MOST_ROWS or size + unit.bytes > MOST_BYTES):
+        rows, size = rows + unit.rows, size + unit.bytes
+        if chunk and (rows > MOST_ROWS or size > MOST_BYTES):
             yield chunk
-            chunk = []
+            chunk, rows, size = [], unit.rows, unit.bytes
         chunk.append(unit)
     if chunk:
         yield chunk
