@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from studio.access.environment import read_mail
+from studio.access.environment import read_mail, read_provider
 from studio.shell.data_folder import kept_secret
 from studio.shell.environment import CHECKOUT, PACKAGE, read_environment
 
@@ -129,6 +129,30 @@ if STUDIO_MAIL:
     EMAIL_USE_TLS, EMAIL_USE_SSL = STUDIO_MAIL.starttls, STUDIO_MAIL.ssl
     EMAIL_TIMEOUT = 10
     DEFAULT_FROM_EMAIL = STUDIO_MAIL.sender
+STUDIO_OIDC = read_provider(os.environ)
+if STUDIO_OIDC:
+    INSTALLED_APPS += [
+        "allauth.account",
+        "allauth.socialaccount",
+        "allauth.socialaccount.providers.openid_connect",
+    ]
+    MIDDLEWARE.append("allauth.account.middleware.AccountMiddleware")
+    ACCOUNT_RATE_LIMITS = {"login": "30/m/ip"}
+    SOCIALACCOUNT_ADAPTER = "studio.access.provider.ProviderAdapter"
+    SOCIALACCOUNT_PROVIDERS = {
+        "openid_connect": {
+            "OAUTH_PKCE_ENABLED": True,
+            "APPS": [
+                {
+                    "provider_id": "oidc",
+                    "name": STUDIO_OIDC.name,
+                    "client_id": STUDIO_OIDC.client_id,
+                    "secret": STUDIO_OIDC.secret,
+                    "settings": {"server_url": STUDIO_OIDC.issuer},
+                }
+            ],
+        }
+    }
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "signin"

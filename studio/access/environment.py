@@ -3,7 +3,7 @@
 Both are off until they are set. Read once, by settings; odd values are refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit
 
@@ -39,6 +39,11 @@ class Provider:
     claim: str
     roles: Mapping[str, str]
     """The role of each group; `*` is everybody whom the provider lets in."""
+
+    def role_of(self, groups: Collection[str]) -> str:
+        """The highest role that the groups give; empty for none."""
+        given = {role for group, role in self.roles.items() if group == "*" or group in groups}
+        return max(given, key=ROLE_NAMES.index, default="")
 
 
 def read_mail(environ: Mapping[str, str]) -> MailServer | None:

@@ -3,7 +3,9 @@
 from typing import Any
 
 from django import template
+from django.utils.translation import gettext as _
 
+from studio.access.accounts import Role
 from studio.access.roles import LOWEST_ROLE, Action
 
 register = template.Library()
@@ -13,4 +15,10 @@ register = template.Library()
 def who_may(context: template.RequestContext, *names: str) -> dict[str, Any]:
     """A line about those of the actions that the person may not do, and which role may."""
     denied = [Action(name) for name in names if not context["may"][name]]
-    return {"rows": [(action.label, LOWEST_ROLE[action].label) for action in denied]}
+    return {"rows": [(action.label, _needed(LOWEST_ROLE[action])) for action in denied]}
+
+
+def _needed(role: Role) -> str:
+    if role is Role.ADMINISTRATOR:
+        return str(role.label)
+    return _("%(role)s or higher") % {"role": role.label}

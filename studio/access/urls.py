@@ -2,7 +2,15 @@
 
 from django.urls import path
 
-from studio.access import audit_views, password_views, people_views, token_views, views, webhook_views
+from studio.access import (
+    audit_views,
+    password_views,
+    people_views,
+    provider_views,
+    token_views,
+    views,
+    webhook_views,
+)
 
 urlpatterns = [
     path("webhooks/", webhook_views.webhook_list, name="webhook-list"),
@@ -11,6 +19,8 @@ urlpatterns = [
     path("webhooks/<number:pk>/delete/", webhook_views.webhook_delete, name="webhook-delete"),
     path("deliveries/<number:pk>/again/", webhook_views.delivery_again, name="delivery-again"),
     path("signin/", views.signin, name="signin"),
+    path("signin/provider/", provider_views.provider_signin, name="provider-signin"),
+    path("signin/provider/callback/", provider_views.provider_callback, name="provider-callback"),
     path("signin/forgotten/", password_views.password_reset, name="password-reset"),
     path(
         "password/<str:uidb64>/<str:token>/",

@@ -52,7 +52,13 @@ def signin(request: HttpRequest) -> HttpResponse:
 def _signin_page(
     request: HttpRequest, form: SignInForm, target: str, *, status: int = 200, seconds: int = 0
 ) -> HttpResponse:
-    context = {"form": form, "next": target, "seconds": seconds, "mail": settings.STUDIO_MAIL}
+    context = {
+        "form": form,
+        "next": target,
+        "seconds": seconds,
+        "mail": settings.STUDIO_MAIL,
+        "provider": settings.STUDIO_OIDC,
+    }
     return render(request, "access/signin.html", context, status=status)
 
 

@@ -21,6 +21,8 @@ from studio.models import SignInLink
 from tests.studio.routes import every_route
 
 OPEN = {
+    "provider-signin",
+    "provider-callback",
     "signin",
     "invitation",
     "password-reset",
