@@ -230,7 +230,9 @@ def test_a_page_costs_the_same_few_questions_however_many_runs_there_are(
 
     asked: list[str] = []
     real = Reader.rows
-    monkeypatch.setattr(Reader, "rows", lambda self, sql, *rest: asked.append(sql) or real(self, sql, *rest))
+    monkeypatch.setattr(
+        Reader, "rows", lambda self, sql, *rest, **more: asked.append(sql) or real(self, sql, *rest, **more)
+    )
     for limit in (2, 12):
         monkeypatch.setattr(views, "RUNS_PER_PAGE", limit)
         asked.clear()
