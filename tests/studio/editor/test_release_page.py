@@ -45,7 +45,7 @@ def test_it_shows_what_changes_where_and_how(signed_in: Client, person: User) ->
     page = words_of(signed_in, f"{HERE}?{urlencode({'old': OLD, 'new': NEW})}")
     assert "Previews of this set use mixseek-0.1.0a15" in page
     # The first that changes is shown: the team's second round.
-    assert "Late, round 2" in page
+    assert "Late, round 2" in page and "have no earlier rounds" not in page
     assert "removed: ### あなたの提出内容:" in page and "added: <submission>" in page
     assert "a&lt;/submission&gt;b" in page
     assert "MixSeek neutralises <task> in the task." in page
@@ -61,6 +61,8 @@ def test_it_hints_at_what_relies_on_the_old_way(signed_in: Client, person: User)
     assert "Line 1 Warning The template takes the history apart" in page
     assert "<task> stands around a part of the prompt, so 0.1.0a19 neutralises tags of this name" in page
     assert "based on the default" not in page and "Apply to my draft" not in page
+    # Without a context there is no history to show a difference in, and the page says so.
+    assert "Sample values have no earlier rounds" in page
 
 
 def test_between_equal_formats_there_is_nothing_to_show(signed_in: Client, person: User) -> None:
