@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from builder.contract.user_prompt import UserPromptBuilder as UserPromptBuilder
     from builder.errors import BuilderError as BuilderError
     from builder.errors import CacheFolderError as CacheFolderError
+    from builder.errors import ClientError as ClientError
     from builder.errors import CopyUnderWay as CopyUnderWay
     from builder.errors import DatabaseDamaged as DatabaseDamaged
     from builder.errors import DatabaseMissing as DatabaseMissing
@@ -58,6 +59,9 @@ if TYPE_CHECKING:
     from builder.errors import PromptFileRefused as PromptFileRefused
     from builder.errors import PromptFileUnwritable as PromptFileUnwritable
     from builder.errors import PromptNotStored as PromptNotStored
+    from builder.errors import ReaderBusy as ReaderBusy
+    from builder.errors import StudioRefused as StudioRefused
+    from builder.errors import StudioUnreachable as StudioUnreachable
     from builder.errors import TaskUnknown as TaskUnknown
     from builder.errors import TemplateFailure as TemplateFailure
     from builder.errors import TemplateSyntaxFailure as TemplateSyntaxFailure
@@ -185,11 +189,12 @@ _NAMES = {
     "builder.contract.settings": "PromptBuilderSettings Source load_settings",
     "builder.contract.user_prompt": "UserPromptBuilder",
     "builder.errors": (
-        "BuilderError CacheFolderError CopyUnderWay DatabaseDamaged DatabaseMissing "
+        "BuilderError CacheFolderError ClientError CopyUnderWay DatabaseDamaged DatabaseMissing "
         "DatabaseQuarantined DatabaseRefused DatabaseTooLarge DatabaseTooNew "
         "DiffTooLarge LeaderboardError MissingColumn MissingTable NotADatabase "
         "PositionError PromptFileConflict PromptFileError PromptFileInvalid PromptFileMissing "
-        "PromptFileRefused PromptFileUnwritable PromptNotStored TaskUnknown TemplateFailure "
+        "PromptFileRefused PromptFileUnwritable PromptNotStored ReaderBusy StudioRefused "
+        "StudioUnreachable TaskUnknown TemplateFailure "
         "TemplateSyntaxFailure TimezoneError TornCopy UndefinedFailure UnknownExecution "
         "UnknownRound UnknownRun UnknownTeam WorkspaceMissing"
     ),

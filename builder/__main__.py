@@ -16,6 +16,7 @@ from builder.commands import (
     init,
     leaderboard,
     login,
+    mcp,
     pull,
     push,
     render,
@@ -41,6 +42,7 @@ COMMANDS = (
     status,
     exec,
     agent,
+    mcp,
 )
 
 

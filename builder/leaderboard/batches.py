@@ -27,6 +27,8 @@ if __name__ == "__main__":
 
 from builder.leaderboard.schema import COLUMNS
 
+LONGEST_ID = 200
+"""Of an execution; MixSeek's have 36 characters. Longer ones are not sent."""
 MOST_ROWS = 50_000
 MOST_BYTES = 16 * 1024 * 1024
 """Of texts in one batch; a team with more of them in one run makes a batch of its own."""
@@ -84,7 +86,8 @@ def digests(copy: Path, *, texts: bool) -> dict[str, str]:
             values = ", ".join(f'"{column}"' for column in sorted(columns))
             rows = connection.execute(
                 f"SELECT execution_id, count(*), bit_xor(hash({values})), sum(hash({values}) % 1000003)"
-                f" FROM {table} WHERE execution_id IS NOT NULL GROUP BY execution_id"
+                f" FROM {table} WHERE execution_id IS NOT NULL AND length(execution_id) <= {LONGEST_ID}"
+                " AND NOT contains(execution_id, chr(0)) GROUP BY execution_id"
             )
             for execution_id, *values_of in rows.fetchall():
                 found.setdefault(execution_id, []).append(f"{table}:{values_of}")
@@ -165,11 +168,12 @@ def _units(connection: duckdb.DuckDBPyConnection, present: Mapping[str, list[str
 
 def _chunks(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
     chunk: list[_Unit] = []
+    rows = size = 0
     for unit in units:
-        rows, size = (sum(getattr(u, name) for u in chunk) for name in ("rows", "bytes"))
-        if chunk and (rows + unit.rows > MOST_ROWS or size + unit.bytes > MOST_BYTES):
+        rows, size = rows + unit.rows, size + unit.bytes
+        if chunk and (rows > MOST_ROWS or size > MOST_BYTES):
             yield chunk
-            chunk = []
+            chunk, rows, size = [], unit.rows, unit.bytes
         chunk.append(unit)
     if chunk:
         yield chunk

@@ -151,10 +151,21 @@ def _agent(table: Mapping[str, Any], keys: tuple[str, ...]) -> Table:
 
 def _settings(table: Mapping[str, Any]) -> Table:
     return {
-        key: _pick(table[key], _MODEL_SETTINGS)
+        key: _pick(table[key], _MODEL_SETTINGS) | _by_model(table[key])
         for key in ("model_settings", "google_model_settings")
         if isinstance(table.get(key), dict)
     }
+
+
+def _by_model(settings: Mapping[str, Any]) -> Table:
+    """Settings that are given per model: tables by the models' names."""
+    tables = list(settings.items())[:MOST_ENTRIES]
+    picked = {
+        _text(name): _pick(table, _MODEL_SETTINGS)
+        for name, table in tables
+        if isinstance(table, dict) and name not in _MODEL_SETTINGS
+    }
+    return {name: table for name, table in picked.items() if table}
 
 
 def _pick(table: Mapping[str, Any], keys: tuple[str, ...]) -> Table:
@@ -163,9 +174,12 @@ def _pick(table: Mapping[str, Any], keys: tuple[str, ...]) -> Table:
         value = table.get(key)
         if key in ("system_instruction", "system_prompt") and isinstance(value, dict):
             value = value.get("text")
-        elif isinstance(value, dict) and key in _MODEL_SETTINGS:
-            value = _pick(value, _MODEL_SETTINGS)
-        if (plain := _plain(value)) is not None:
+        if isinstance(value, dict):
+            # Of a table, too, only what is known gets out.
+            plain = _pick(value, _MODEL_SETTINGS) if key in _MODEL_SETTINGS else None
+        else:
+            plain = _plain(value)
+        if plain not in (None, {}):
             found[key] = plain
     return found
 
@@ -180,7 +194,7 @@ def _plain(value: object) -> Any:
         return _text(value)
     if isinstance(value, list):
         return [_text(item) for item in value[:MOST_ENTRIES] if isinstance(item, str)]
-    return value if isinstance(value, dict) and value else None
+    return None
 
 
 def _text(value: object) -> str:

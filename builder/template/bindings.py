@@ -23,6 +23,8 @@ class Bindings:
     declared: frozenset[str]
     whole: frozenset[str] = frozenset()
     """Those of the declared that are whole numbers."""
+    lists: frozenset[str] = frozenset()
+    """Those that are lists, of rounds or teams; only round templates have some."""
     macros: dict[str, list[nodes.Macro]] = field(default_factory=lambda: defaultdict(list))
     namespaces: dict[str, list[nodes.Node]] = field(default_factory=lambda: defaultdict(list))
     values: dict[str, list[nodes.Name]] = field(default_factory=lambda: defaultdict(list))
@@ -92,7 +94,8 @@ def collect(parts: Iterable[nodes.Node], declared: Mapping[str, str]) -> Binding
     ``declared`` has the type of every variable that the template is given; ``int`` is a number.
     """
     whole = frozenset(name for name, type_ in declared.items() if type_ == "int")
-    bindings = Bindings(frozenset(declared), whole)
+    lists = frozenset(name for name, type_ in declared.items() if type_.startswith("list"))
+    bindings = Bindings(frozenset(declared), whole, lists)
     given: dict[str, list[nodes.Node | None]] = defaultdict(list)
 
     def bind(target: nodes.Node, value: nodes.Node | None) -> None:

@@ -267,6 +267,8 @@ class Sizes:
         # The lines of a text have no more words than the text: they count with the loop around.
         if self._is_part(loop.iter, around):
             return self._longest
+        if isinstance(loop.iter, nodes.Name) and loop.iter.name in self._bindings.lists:
+            return MOST_ROUNDS
         value = CHARACTERS_OF_A_VALUE if self._by_character(loop.iter, set()) else OF_A_VALUE
         return max(value, self._longest)
 

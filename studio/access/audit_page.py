@@ -47,6 +47,13 @@ _VALUES = {
     "outcome": gettext_lazy("Outcome"),
     "why": gettext_lazy("Reason"),
     "role": gettext_lazy("Role"),
+    "answer": gettext_lazy("Answer"),
+    "of": gettext_lazy("Account"),
+    "scopes": gettext_lazy("May be used to"),
+    "days": gettext_lazy("Days"),
+    "url": gettext_lazy("Address"),
+    "events": gettext_lazy("Events"),
+    "active": gettext_lazy("Active"),
 }
 
 
@@ -82,11 +89,11 @@ class AuditLine:
     @property
     def changes(self) -> list[ChangedValue]:
         before, after = self.entry.before or {}, self.entry.after or {}
-        names = dict.fromkeys([*before, *after])
-        return [
+        values = [
             ChangedValue(str(_VALUES.get(name, name)), _said(before.get(name)), _said(after.get(name)))
-            for name in names
+            for name in {**before, **after}
         ]
+        return [value for value in values if value.old or value.new]
 
 
 @dataclass(frozen=True)

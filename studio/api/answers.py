@@ -23,6 +23,8 @@ def _storable(text: str) -> str:
 
 Word = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
 """A short text that a database can be asked for."""
+StoredText = Annotated[str, Field(max_length=2_000), AfterValidator(_storable)]
+"""A text that every database takes."""
 Limit = Annotated[int, Field(ge=1, le=100, description="How many, at most.")]
 Cursor = Annotated[Word, Field(description="“next” of the page before.")]
 

@@ -16,7 +16,7 @@ from ninja import Router
 from pydantic import BaseModel, Field, ValidationError
 
 from studio.access.audit import Event, record
-from studio.api.answers import answer
+from studio.api.answers import StoredText, Word, answer
 from studio.api.gate import MACHINE, ApiRequest
 from studio.api.problems import Refusal
 from studio.machines.mirror import SEPARATOR
@@ -50,7 +50,7 @@ class MachineSent(BaseModel):
 
     machine: str = Field(min_length=1, max_length=100, pattern=r"^[^\s:/]+$")
     folder: str = Field(min_length=1, max_length=800, pattern=r"^/[^\x00-\x1f]*$")
-    name: str = Field("", max_length=120)
+    name: Word = ""
 
 
 class MachineShown(BaseModel):
@@ -84,15 +84,15 @@ class FilesSent(BaseModel):
     """Files that changed, and names of those that are gone."""
 
     files: list[FileSent] = Field(max_length=500)
-    gone: list[str] = Field([], max_length=5_000)
+    gone: list[Word] = Field([], max_length=5_000)
 
 
 class CommitSent(BaseModel):
     """Batches that belong together have all been sent."""
 
     up_to: int = Field(ge=0, le=2**53)
-    digests: dict[str, str] = Field(description="Of the executions in them.")
-    gone: list[str] = Field([], description="Executions that are no longer in the database.")
+    digests: dict[Word, Word] = Field(description="Of the executions in them.")
+    gone: list[Word] = Field([], description="Executions that are no longer in the database.")
     texts: bool
 
 
@@ -117,8 +117,8 @@ class ReceiptSent(BaseModel):
     export: int
     outcome: str = Field(pattern=r"^(written|failed)$")
     sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$", description="Of the file as it is now.")
-    error_code: str = Field("", max_length=60)
-    error_params: dict[str, str | int] = {}
+    error_code: str = Field("", pattern=r"^[a-z0-9-]{0,60}$")
+    error_params: dict[Word, StoredText | int] = {}
     owner_kept: bool = True
     durable: bool = True
 
@@ -127,7 +127,7 @@ class BatchHead(BaseModel):
     """What stands before the rows of a batch."""
 
     table: str = Field(max_length=40)
-    replaces: list[str] = Field(max_length=10_000)
+    replaces: list[Word] = Field(max_length=10_000)
 
 
 class Noted(BaseModel):

@@ -15,10 +15,12 @@ from studio.compare.page import compare_page
 from studio.compare.views import comparison, rows_of
 from studio.models import PromptSet, Proposal
 from studio.prompts.forms import LineField
+from studio.prompts.proposals import ProposalState
 from studio.prompts.protection import protection_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.shell.turns import heavy
+from studio.workspaces.exports.page import Offer, offers_of
 
 
 class ProposalForm(forms.Form):
@@ -66,10 +68,19 @@ def proposal_detail(request: HttpRequest, slug: str, pk: int) -> HttpResponseBas
         proposal.approve(by=person, at=now, answer=clean["answer"])
         said = _("Approved: %(label)s now points to v%(number)d.")
         messages.success(request, said % {"label": proposal.label, "number": proposal.version.number})
-        return redirect(proposal.version)
+        offer = _offer(proposal)
+        return redirect(offer.address if offer else proposal.version)
     proposal.decline(by=person, at=now, answer=clean["answer"])
     messages.success(request, f"{proposal}: {proposal.state_label}")
     return redirect(proposal)
+
+
+def _offer(proposal: Proposal) -> Offer | None:
+    """The export that an approval is for: to the workspaces that follow the label and lack the version."""
+    if proposal.state != ProposalState.APPROVED:
+        return None
+    offers = offers_of(proposal.version)
+    return next((offer for offer in offers if offer.label.name == proposal.label), None)
 
 
 @heavy
@@ -81,5 +92,6 @@ def _page(request: HttpRequest, proposal: Proposal) -> HttpResponse:
     page = compare_page(proposal.prompt_set.slug, person_of(request), old, new, form)
     if form.cleaned_data["rows"]:
         return rows_of(request, page, form)
-    context = comparison(page, form) | {"proposal": proposal, "own": proposal.by_id == person_of(request).pk}
+    own = proposal.by_id == person_of(request).pk
+    context = comparison(page, form) | {"proposal": proposal, "own": own, "offer": _offer(proposal)}
     return render(request, "compare/proposal.html", context, status=page.status)

@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Max
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from studio.access.roles import may
 from studio.home.activity import Event, newest_events
 from studio.home.attention import (
     FailingContext,
@@ -115,12 +117,12 @@ class HomePage:
     demo: bool
     """Whether something of the demo is there."""
     story: Sequence[Highlight]
-    """What to look at in it; nothing where its sets are gone."""
+    """What the reader may look at and do in it; nothing where its sets are gone."""
     steps: Sequence[Step]
     """What to do first; nothing where there is a demo, or where all of it is done."""
 
 
-def home_page(now: datetime) -> HomePage:
+def home_page(now: datetime, reader: Any) -> HomePage:
     """Everything out of what is stored or was found out before: nothing is rendered, no database read."""
     workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
     demo = is_loaded()
@@ -130,7 +132,7 @@ def home_page(now: datetime) -> HomePage:
         *_changes(),
         newest_events(MOST_EVENTS),
         demo,
-        highlights(reader_language()) if demo else [],
+        [step for step in highlights(reader_language()) if may(reader, step.action)] if demo else [],
         [] if demo else _steps(workspaces),
     )
 

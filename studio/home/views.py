@@ -18,7 +18,7 @@ from studio.shell.requests import valid_or_refuse
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
     """What needs attention, what runs, what changed; of an empty studio what to do first."""
-    return render(request, "home/home.html", {"page": home_page(timezone.now())})
+    return render(request, "home/home.html", {"page": home_page(timezone.now(), request.user)})
 
 
 @require_safe

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
+from pathlib import Path
 
 from django.conf import settings
 
@@ -19,7 +20,7 @@ from studio.results.origins import is_id
 from studio.workspaces.orchestrators import kept, orchestrators_of, scoring_of_run
 
 JUST_NOW = timedelta(minutes=5)
-"""A run that ended since then was seen to end: the files are still those that it was scored with."""
+"""A run that ended since then was seen to end."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,18 @@ class RunSettings:
                 for one in self._orchestrators
                 if unix_line_ends(one.templates.get("team_user_prompt", "")) in templates
             ]
-            if found := scoring_of_run(self._orchestrators, teams, prompts):
+            found = scoring_of_run(self._orchestrators, teams, prompts)
+            if found and self._is_what_ran(found[0], result.started_at):
                 result.orchestrator, scoring = found
                 result.scoring = kept(scoring, self.now)
+
+    def _is_what_ran(self, orchestrator: str, started: datetime | None) -> bool:
+        """Whether nobody has touched the files since the run began: MixSeek reads them at its start."""
+        if self._is_demo:
+            return True
+        one = next(each for each in self._orchestrators if each.name == orchestrator)
+        files = (one.file, one.evaluator, one.judgment, *one.teams, *one.members.values())
+        return started is not None and all(_modified(file.path) <= started.timestamp() for file in files)
 
     def _is_seen(self, execution: Execution) -> bool:
         if execution.state == "running" or self._is_demo:
@@ -65,6 +75,14 @@ class RunSettings:
     @cached_property
     def _orchestrators(self) -> list[Orchestrator]:
         return orchestrators_of(self.workspace)
+
+
+def _modified(path: Path) -> float:
+    """When a file was written; one that is not there has not been."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def note_unfinished_teams(workspace: Workspace, store: AggregationStore) -> None:

@@ -68,15 +68,14 @@ def find_names(query: str, person: User, actions: Sequence[str] = ()) -> list[Na
     named = (
         here,
         pages,
-        _help(),
         (each.as_name() for each in sets),
         _labels(sets),
         _contexts(),
         _workspaces(),
     )
-    found = [_closest(names, words) for names in (*named, _runs(words))]
-    found.insert(4, list(_versions(sets, words)))
-    # Sorting keeps the order of equals: actions of the page, pages, sets, versions…
+    found = [_closest(names, words) for names in (*named, _runs(words), _help())]
+    found.insert(3, list(_versions(sets, words)))
+    # Sorting keeps the order of equals: actions of the page, pages, sets, versions… and help last.
     scored = sorted((each for kind in found for each in kind), key=_by_points)
     return [name for _points, name in scored[:MOST]]
 

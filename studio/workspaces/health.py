@@ -131,7 +131,7 @@ def _overrides(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
 def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
     if state.obstacle is not None:
         yield replace(Finding.of(state.obstacle, file=state.relative), severity="warning")
-    elif not _writable(state.path, folder):
+    elif not state.workspace.is_remote and not _writable(state.path, folder):
         yield Finding(
             "warning",
             _("The studio has no write access to %(folder)s, so an export would fail.")

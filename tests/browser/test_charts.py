@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from builder.simulation import SimulatedDatabase
 from studio.models import Workspace
+from tests.browser.readiness import press
 
 RUN = "/workspaces/thirty/runs/many/"
 
@@ -61,7 +62,7 @@ def test_hovering_and_focusing_a_line_raises_it_and_its_points_are_links(
     first = chart.locator(".series.look-1")
     first.locator("a:not([tabindex])").focus()
     expect_raised(first, chart.locator(".series.other"))
-    page.keyboard.press("Enter")
+    press(page, "Enter")
     expect(page).to_have_url(f"{server}{RUN}teams/team-0/rounds/5/")
     page.go_back()
     chart.locator(".series.look-2 a").first.click()

@@ -1,5 +1,6 @@
 """Two people in two browsers: drafts stay private, and one approves what the other proposes."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -20,7 +21,10 @@ SET = f"/prompts/{SLUG}/"
 @pytest.fixture
 def other(browser: Browser, server: str, page: Page, watch: Watch) -> Iterator[Page]:
     """A page of Ken, a releaser, in a browser of his own."""
-    ken = User.objects.create_user("ken-r", password=PASSWORD)
+    # The tests of a file share one studio.
+    ken = User.objects.filter(username="ken-r").first() or User.objects.create_user(
+        "ken-r", password=PASSWORD
+    )
     Account.objects.filter(user=ken).update(role=Role.RELEASER)
     PromptSet.objects.filter(slug=SLUG).update(needs_approval=True)
     for workspace in Workspace.objects.all():
@@ -92,3 +96,27 @@ def test_a_draft_is_private_a_proposal_is_approved_by_the_other_and_a_newer_vers
     expect(other.get_by_text("It can no longer be approved.")).to_be_visible()
     expect(other.get_by_role("button", name="Approve")).to_have_count(0)
     assert points() == 3
+
+
+def test_a_release_from_the_editor_is_proposed_approved_by_the_other_and_exported(
+    page: Page, other: Page
+) -> None:
+    forget_drafts()
+    editor = EditorPage(page)
+    editor.write("Be brief. {{ user_prompt }}")
+    editor.expect_kept_text("Be brief. {{ user_prompt }}")
+    before, new = points(), f"v{PromptSet.objects.get(slug=SLUG).revision + 1}"
+    page.goto(f"{SET}export/?source=draft&move=production")
+    page.get_by_label("Message").fill("Ask for brevity")
+    page.get_by_label("Why production shall move here").fill("Shorter answers")
+    page.get_by_role("button", name=f"Save {new} and propose production").click()
+    expect(page.get_by_text(f"Saved as {new}.")).to_be_visible()
+    expect(page.get_by_text("Another releaser has to approve it.")).to_be_visible()
+    assert points() == before
+    other.goto(page.url)
+    expect(other.get_by_text("Shorter answers")).to_be_visible()
+    other.get_by_role("button", name=f"Approve and move production to {new}").click()
+    expect(other.get_by_text(f"Approved: production now points to {new}.")).to_be_visible()
+    other.get_by_role("button", name=f"Export {new}").click()
+    expect(other).to_have_url(re.compile("/exports/"))
+    expect(other.get_by_text("Written", exact=True).first).to_be_visible()

@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from builder.messages import Language
+from studio.access.roles import Action
 from studio.home.demo.story import STORIES
 from studio.home.demo.workspaces import WORKSPACES
 from studio.models import PromptVersion, Workspace
@@ -17,6 +18,8 @@ class Highlight:
 
     title: str
     url: str
+    action: Action = Action.READ
+    """What one does there."""
 
 
 def highlights(language: Language) -> list[Highlight]:
@@ -38,6 +41,7 @@ def highlights(language: Language) -> list[Highlight]:
         Highlight(
             _("Start here: change a word of %(set)s and watch the prompt") % name,
             reverse("prompt-edit", args=[story.slug]),
+            Action.EDIT,
         ),
         Highlight(
             _("%(set)s v%(n)d helped: significantly higher scores") % (name | {"n": story.helped}),
@@ -56,5 +60,5 @@ def highlights(language: Language) -> list[Highlight]:
     edited = Workspace.objects.filter(slug__in=slugs, archived=False).first()
     if edited is not None:
         adopt = _("%(workspace)s: its prompt file was edited by hand; adopt the edit as a version")
-        steps.append(Highlight(adopt % {"workspace": edited.name}, edited.get_absolute_url()))
+        steps.append(Highlight(adopt % {"workspace": edited.name}, edited.get_absolute_url(), Action.ADOPT))
     return steps

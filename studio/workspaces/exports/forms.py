@@ -94,6 +94,8 @@ class PlanForm(OpenedRowsForm):
     """One of both, as the page's own list has it: `v5` or `production`; or the draft."""
     move = LabelNameField()
     """The label that moves to the version; None where nobody said, and the page suggests one."""
+    why = LineField(max_length=500, required=False, label=gettext_lazy("Message"))
+    """The proposal's message, where the label moves only with an approval."""
     workspace = WorkspacesField(required=False, label=gettext_lazy("Workspaces"))
     chosen = forms.BooleanField(required=False)
     """The person ticked the workspaces; where nobody did, the page suggests some."""

@@ -20,10 +20,11 @@ from django.utils.translation import gettext as _
 from builder.template.dialect import Dialect
 from studio.compare.releases import ReleaseMatrix
 from studio.contexts.at_round import dialect_of
-from studio.models import Draft, Label, PromptSet, PromptVersion, Workspace
+from studio.models import Draft, Label, PromptSet, PromptVersion, Proposal, Workspace
 from studio.preview.saving import Refused
 from studio.prompts.findings import Finding
 from studio.prompts.labels import USUAL_LABELS
+from studio.prompts.protection import protection_of
 from studio.prompts.system_text import read_text
 from studio.prompts.texts import SystemText, Texts, user_prompts
 from studio.shell.jail import pool
@@ -93,6 +94,19 @@ class ExportPage:
         return [(name, points.get(name)) for name in names if points.get(name) != self.version.number]
 
     @cached_property
+    def approval(self) -> bool:
+        """Whether the label moves only once somebody else approves: the page proposes, and writes nothing."""
+        return bool(self.move) and protection_of(self.prompt_set, self.move).approval
+
+    @cached_property
+    def open_proposal(self) -> Proposal | None:
+        """The one that has to be answered before another can be made; a draft's new version voids it."""
+        if not self.approval:
+            return None
+        rows = Proposal.objects.open_of(self.prompt_set).filter(label=self.move)
+        return next((each for each in rows if not each.is_void), None)
+
+    @cached_property
     def labels(self) -> list[Label]:
         return list(self.prompt_set.labels.select_related("version"))
 
@@ -134,6 +148,8 @@ class ExportPage:
 
     @property
     def can_confirm(self) -> bool:
+        if self.open_proposal and not self.draft:
+            return False
         return bool(self.ready or self.edited or ((self.draft or self.move) and not self.errors))
 
 

@@ -19,10 +19,10 @@ from django.views.decorators.http import require_http_methods
 from builder.errors import JailError
 from studio.access.roles import Action, needs, require
 from studio.editor.sets import reason, shared_failure
-from studio.models import Draft, Export, Label, PromptSet, PromptVersion
+from studio.models import Draft, Export, Label, PromptSet, PromptVersion, Proposal
 from studio.preview.saving import NothingChanged, Refused, VersionConflict, save_as_version
 from studio.prompts.labels import LabelMoved
-from studio.prompts.protection import require_movable
+from studio.prompts.protection import protection_of
 from studio.shell.jail import status_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
@@ -74,6 +74,7 @@ def _plan_page(
         "prompt_set": prompt_set,
         "message": page.version.message if message is None else message,
         "message_error": message_error,
+        "why": query["why"],
     }
     return render(request, "workspaces/exports/plan.html", context, status=422 if page.errors else status)
 
@@ -90,10 +91,14 @@ def _rows(request: HttpRequest, prompt_set: PromptSet, query: Clean) -> HttpResp
 
 
 def _address(
-    prompt_set: PromptSet, source: str, move: str | None = None, workspaces: Collection[str] | None = None
+    prompt_set: PromptSet,
+    source: str,
+    move: str | None = None,
+    workspaces: Collection[str] | None = None,
+    why: str = "",
 ) -> str:
     """Of a plan; without workspaces the page suggests some."""
-    query: dict[str, Any] = {"source": source} if source else {}
+    query: dict[str, Any] = {name: value for name, value in (("source", source), ("why", why)) if value}
     if move is not None:
         query["move"] = move
     if workspaces is not None:
@@ -112,15 +117,21 @@ def _sent(request: HttpRequest, prompt_set: PromptSet) -> HttpResponse:
     draft = _draft(request, prompt_set, clean) if clean["draft"] else None
     unseen = set(clean["workspace"]) - set(clean["planned"])
     if "look" in request.POST or unseen or clean["move"] != clean["shown_move"]:
-        if "look" not in request.POST:
-            messages.warning(request, _("Nothing was done yet: look at what would change, then confirm."))
         ticked = clean["workspace"] if clean["move"] == clean["shown_move"] else None
-        return redirect(_address(prompt_set, clean["source"], clean["move"], ticked))
+        return _look_first(request, prompt_set, clean, ticked)
     if draft is not None and draft.revision != clean["revision"]:
         said = _("Your draft was written to since you looked, so nothing was done. This is what it says now.")
         messages.warning(request, said)
-        return redirect(_address(prompt_set, DRAFT, clean["move"], clean["workspace"]))
+        return redirect(_address(prompt_set, DRAFT, clean["move"], clean["workspace"], clean["why"]))
     return _confirmed(request, prompt_set, clean, draft)
+
+
+def _look_first(
+    request: HttpRequest, prompt_set: PromptSet, clean: Clean, ticked: Collection[str] | None
+) -> HttpResponse:
+    if "look" not in request.POST:
+        messages.warning(request, _("Nothing was done yet: look at what would change, then confirm."))
+    return redirect(_address(prompt_set, clean["source"], clean["move"], ticked, clean["why"]))
 
 
 def _draft(request: HttpRequest, prompt_set: PromptSet, clean: Clean) -> Draft:
@@ -145,12 +156,16 @@ def _confirmed(
     if not (orders or draft or clean["move"]):
         messages.error(request, _("Nothing is selected. Select what to write."))
         return _plan_page(request, prompt_set, clean, status=422)
-    # All rights are asked for before the first step.
+    # Everything is asked for before the first step.
     if draft is not None:
         require(person, Action.EDIT)
-    if clean["move"]:
-        require(person, Action.LABEL)
-        require_movable(prompt_set, clean["move"], person)
+    proposes, approval = "propose" in request.POST, False
+    if move := clean["move"]:
+        protection = protection_of(prompt_set, move)
+        require(person, Action.LABEL, protection)
+        approval = protection.approval
+    if proposes != approval:  # the page said otherwise
+        return _look_first(request, prompt_set, clean, clean["workspace"])
     if draft is not None:
         saved = _saved(request, draft, clean, now)
         if isinstance(saved, HttpResponse):
@@ -158,7 +173,12 @@ def _confirmed(
         version = saved
         done.append(_("Saved as v%(number)d.") % {"number": saved.number})
     try:
-        if move := clean["move"]:
+        if proposes:
+            why = clean["why"] or clean["message"]
+            proposal = Proposal.objects.propose(move, version, by=person, at=now, message=why)
+            done.append(_("Proposed. Another releaser can approve it now."))
+            return _told(request, done, proposal)
+        if move:
             Label.objects.move(move, version, by=person, at=now, seen=clean["moved_from"])
             done.append(_("%(label)s now points to v%(number)d.") % {"label": move, "number": version.number})
         if orders:
@@ -170,9 +190,13 @@ def _confirmed(
         return _half_done(request, version, clean, done, _why(error))
     if orders:
         return redirect("export-detail", clean["batch"])
+    return _told(request, done, version)
+
+
+def _told(request: HttpRequest, done: list[str], to: PromptVersion | Proposal) -> HttpResponse:
     for said in done:
         messages.success(request, said)
-    return redirect(version)
+    return redirect(to)
 
 
 def _version_as_seen(prompt_set: PromptSet, clean: Clean) -> PromptVersion:

@@ -7,6 +7,7 @@ import pytest
 from builder.jail import JailPool
 from builder.orchestrators.finder import RunSurroundings, find
 from builder.orchestrators.scoring_settings import OWN_DEFAULTS, ScoringSettings, scoring_settings
+from builder.orchestrators.tables import PARTS, Part, read_table
 from tests.builder.orchestrators.configured_workspace import configured_workspace, orchestrator, team
 
 FAST = "configs/nested/fast.toml"
@@ -55,6 +56,21 @@ def test_no_key_or_token_of_the_files_gets_out(workspace: Path) -> None:
     assert "Authorization" not in everything
 
 
+@pytest.mark.parametrize("part", PARTS)
+def test_a_table_where_a_plain_value_is_expected_stays_inside(part: Part) -> None:
+    """Somebody may write `model = { name = …, api_key = … }`, and whatever TOML allows elsewhere."""
+    keys = (
+        "model", "default_model", "name", "weight", "temperature", "thinking", "max_rounds", "team_id",
+        "max_concurrent_members", "judge_on_final_round", "description", "config",
+    )  # fmt: skip
+    odd = "".join(f'{key} = {{ api_key = "sk-secret" }}\n' for key in keys)
+    odd += 'system_instruction = { text = { api_key = "sk-secret" } }\n'
+    odd += 'model_settings = { "a:b" = { api_key = "sk-secret" }, thinking = { token = "sk-secret" } }\n'
+    tables = ("orchestrator", "team", "team.leader", "[team.members]", "llm_default", "[metrics]")
+    text = odd + "".join(f"[{table}]\n{odd}" for table in tables)
+    assert "secret" not in str(read_table(text.encode(), "odd.toml", part))
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "part"),
     [
@@ -77,6 +93,16 @@ def test_a_change_is_seen_in_its_part_only(workspace: Path, file: str, old: str,
     replaced(workspace, file, old, new)
     after = settings(workspace).as_json()
     assert [key for key in before if before[key] != after[key]] == [part]
+
+
+def test_settings_per_model_are_seen(workspace: Path) -> None:
+    replaced(
+        workspace,
+        "evaluators/news.toml",
+        "[metrics.model_settings]",
+        '[metrics.model_settings."openai:gpt-5"]',
+    )
+    assert "Coverage.model_settings.openai:gpt-5.temperature = 0.0" in settings(workspace).evaluator
 
 
 def test_comments_order_and_secrets_make_no_difference(workspace: Path) -> None:

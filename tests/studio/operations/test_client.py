@@ -8,10 +8,13 @@ import sys
 from collections.abc import Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 from urllib.request import HTTPCookieProcessor, Request, build_opener
 
+import anyio
 import pytest
+from mcp import ClientSession, StdioServerParameters, stdio_client
 
 from builder.client import Studio as StudioClient
 from builder.errors import StudioUnreachable
@@ -150,3 +153,35 @@ def test_a_token_without_the_right_and_a_wrong_address_are_refused_with_a_senten
     machine.file.write_text(machine.file.read_text().replace('"""', '"""x', 1))
     forbidden = machine.run("push", "--message", "m")
     assert forbidden.returncode == 1 and "403" in forbidden.stderr
+
+
+@pytest.mark.slow
+def test_an_assistant_reads_sets_and_tries_a_text(studio: Studio, tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "machine")
+    token = make_token(studio, "read")
+    environ = {**machine.environ, "PROMPT_STUDIO_URL": studio.base, "PROMPT_STUDIO_TOKEN": token}
+    command = StdioServerParameters(command=sys.executable, args=["-m", "builder", "mcp"], env=environ)
+
+    async def ask() -> None:
+        async with stdio_client(command) as (reading, writing), ClientSession(reading, writing) as session:
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools)
+
+            async def call(name: str, **arguments: object) -> dict[str, Any]:
+                result = await session.call_tool(name, arguments)
+                assert not result.is_error, result
+                return dict(result.structured_content or {})
+
+            assert SET in str(await call("list_sets"))
+            context = (await call("list_contexts", set=SET))["items"][0]["slug"]
+            text = "Answer briefly: {{ user_prompt }}"
+            checked = await call("check_template", set=SET, kind="team", text=text + " {{ submision }}")
+            assert not checked["ok"] and "submision" in str(checked["problems"])
+            rendered = await call("render_template", set=SET, kind="team", text=text, context=context)
+            assert rendered["prompts"][0]["prompt"].startswith("Answer briefly: ")
+            assert (await call("compare_versions", set=SET, old="1", new="latest"))["texts"]
+            refused = await session.call_tool("read_version", {"set": "no-such-set"})
+            assert refused.is_error and "404" in str(refused.content)
+
+    anyio.run(ask)

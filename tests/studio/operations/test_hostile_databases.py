@@ -110,7 +110,7 @@ def start(tmp_path: Path, workspaces: Path) -> Iterator[Callable[[], Studio]]:
     yield one
     for studio in started:
         studio.process.kill()
-        studio.process.communicate()
+        studio.process.wait()
 
 
 def test_hostile_databases_stop_nobody(start: Callable[[], Studio], workspaces: Path, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def studio(data: Path) -> Iterator[Studio]:
     started = Studio(data, "--port", "0", "--no-demo")
     yield started
     started.process.kill()
-    started.process.communicate()
+    started.process.wait()
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,6 @@
 """What runs were scored with is kept when the studio sees them, and a change of it shows in comparisons."""
 
+import os
 from datetime import timedelta
 from pathlib import Path
 
@@ -49,7 +50,14 @@ def workspace(db: None, tmp_path: Path, settings: object) -> Workspace:
 def play(workspace: Workspace, texts: Templates, hours: int, state: str = "completed") -> str:
     run = Run("Write.", BEGUN + timedelta(hours=hours), TEAMS[:2], templates=texts.by_kind, state=state)  # type: ignore[arg-type]
     (execution,) = simulate(workspace.folder, [run], seed=hours)
+    backdate(workspace)
     return execution
+
+
+def backdate(workspace: Workspace) -> None:
+    """Let the files be those of before the first run."""
+    for path in workspace.folder.rglob("*.toml"):
+        os.utime(path, (BEGUN.timestamp(), BEGUN.timestamp()))
 
 
 def see(workspace: Workspace, execution: str, after: timedelta = timedelta(minutes=1)) -> RunResult:
@@ -83,6 +91,14 @@ def test_a_run_that_is_seen_to_end_keeps_its_settings_stored_once(
     assert any("gemini-2.5-pro" in line for line in first.scoring.settings.teams)
     assert "secret" not in str(first.scoring.content)
     assert ScoringRecord.objects.count() == 1
+
+
+def test_files_that_were_edited_since_the_run_began_are_not_taken_for_its_own(
+    workspace: Workspace, prompt_set: PromptSet
+) -> None:
+    execution = play(workspace, TEXTS[0], 1)
+    edit(workspace, "evaluator.toml", "0.6", "0.7")
+    assert see(workspace, execution).scoring is None
 
 
 def test_of_an_older_run_it_is_not_recorded(
@@ -171,6 +187,7 @@ def test_a_changed_team_model_is_a_caution(
     first = see(workspace, play(workspace, TEXTS[0], 1))
     execution = play(workspace, TEXTS[1], 2)
     edit(workspace, "agents/team-001.toml", "gemini-2.5-pro", "gemini-flash-latest")
+    backdate(workspace)  # playing the run has written the file anew
     second = see(workspace, execution)
     change = change_of(prompt_set, 1, 2)
     assert change.verdict == "few" and change.basis_change is None and change.teams is not None

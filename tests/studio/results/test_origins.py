@@ -65,11 +65,11 @@ def test_every_outcome_is_told_on_the_pages_of_run_and_round(
     assert "several Set v2 Set v1" in run["plain"] and "They differ in: Evaluator" in run["plain"]
     assert "same team template" in one["plain"]
 
-    assert "edited by hand closest: Set v" in run["edited"] and "% alike" in run["edited"]
+    assert "edited by hand closest: Set v" in run["edited"] and "% match" in run["edited"]
     assert "Import the file as a version" in run["edited"]
     assert "What was sent, and what v" in one["edited"] and "Please do" in one["edited"]
 
-    assert "unknown No version gives its prompts" in run["strange"]
+    assert "unknown No version matches its prompts" in run["strange"]
     assert "Import the workspace’s file" in one["strange"]
     assert "exact Set v3" in run["running"]
     assert "The run has not finished" in run["puzzling"]
@@ -96,7 +96,7 @@ def test_a_round_that_its_runs_version_does_not_give_shows_what_differs(
     told = words(signed_in, "run-round", "ws", traced.ids["edited"], "team-001", 2)
     assert "no exact match Set v3" in told and "Please do" in told
     own.filter(round_number=1).update(found=Found.EXACT, versions=[nearest.pk])
-    assert "gives 2 of 4 prompts" in words(signed_in, "run-detail", "ws", traced.ids["edited"])
+    assert "2 of 4 prompts" in words(signed_in, "run-detail", "ws", traced.ids["edited"])
     RunResult.objects.filter(execution_id=traced.ids["edited"]).update(found=Found.UNKNOWN, version=None)
     assert run_origin(workspace, traced.ids["edited"]).why == "mixed"
     own.delete()

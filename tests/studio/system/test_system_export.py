@@ -22,6 +22,7 @@ from tests.studio.clock import NOW
 from tests.studio.markup import tight
 from tests.studio.system.system_sets import make_system_set, text
 from tests.studio.workspaces.exports.confirming import make_set, make_workspace, prompt_file
+from tests.studio.workspaces.exports.export_form import sent_by
 from tests.studio.workspaces.sent_settings import sent_settings
 
 OLD, NEW = text(), text("You are bold.")
@@ -53,11 +54,7 @@ def seen(workspace: Workspace) -> PromptFileState:
 def confirm(client: Client, query: str = "", **more: Any) -> Any:
     """Look at the plan, and confirm what it shows."""
     page = client.get(f"/prompts/sys/export/{query}").content.decode()
-    sent: dict[str, Any] = {"target": []}
-    for name in ("batch", "version", "label", "target"):
-        values = [part.split('"')[0] for part in page.split(f'name="{name}" value="')[1:]]
-        sent[name] = values if name == "target" else values[0]
-    return client.post(f"/prompts/sys/export/{query}", sent | more, follow=True)
+    return client.post(f"/prompts/sys/export/{query}", sent_by(page) | more, follow=True)
 
 
 def test_export_writes_the_text_to_the_byte_and_can_be_undone(
@@ -96,8 +93,7 @@ def test_exports_of_the_two_files_do_not_stand_in_each_others_way(
     confirm(signed_in)
     prompts = make_set("research", person, "one")
     page = signed_in.get("/prompts/research/export/?workspace=lab").content.decode()
-    batch = page.split('name="batch" value="')[1].split('"')[0]
-    signed_in.post("/prompts/research/export/", {"batch": batch, "version": 1, "target": "lab:"})
+    signed_in.post("/prompts/research/export/", sent_by(page) | {"target": "lab:"})
     assert [each.holds for each in Export.objects.order_by("pk")] == [FileKind.SYSTEM, FileKind.PROMPTS]
     assert prompt_file(workspace.folder).exists() and prompts.revision == 1
     assert seen(workspace).kind == "in_sync"

@@ -12,6 +12,7 @@ from pytest_django.fixtures import DjangoAssertNumQueries
 from builder.files.prompt_file import merge
 from builder.files.reading import sha256
 from builder.jail import JailPool
+from studio.machines.models import RemoteWorkspace
 from studio.models import Export, ExportReceipt, Label, PromptSet, Workspace
 from studio.workspaces.state import PromptFileState, state_of, states_of
 from tests.studio.clock import NOW
@@ -393,3 +394,9 @@ def test_without_a_jail_nothing_is_claimed(workspace: Workspace, use_jail: UseJa
     state = read(workspace)
     assert (state.kind, state.version, state.in_step) == ("unchecked", None, False)
     assert state.health[0].severity == "error"
+
+
+def test_whether_the_studio_may_write_there_is_no_question_of_another_machine(db: None) -> None:
+    far = Workspace.objects.create(slug="far", name="Far", path="gpu-1:/srv/ws", created_at=NOW)
+    RemoteWorkspace.objects.create(workspace=far, machine="gpu-1", folder="/srv/ws", heard_at=NOW)
+    assert not any("write access" in finding.text for finding in state_of(far).health)

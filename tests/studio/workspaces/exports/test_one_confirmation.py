@@ -9,7 +9,8 @@ from django.contrib.auth.models import User
 from django.db.models.signals import post_save
 from django.test import Client
 
-from studio.models import Draft, Export, Label, PromptSet, PromptVersion, Workspace
+from studio.access.accounts import Account, Role
+from studio.models import Draft, Export, Label, PromptSet, PromptVersion, Proposal, Workspace
 from studio.prompts.drafts import SentDraft
 from studio.prompts.texts import Templates
 from tests.studio.clock import NOW
@@ -232,3 +233,76 @@ def test_without_a_draft_the_newest_version_is_shown(
     signed_in: Client, research: PromptSet, followers: list[Workspace]
 ) -> None:
     assert signed_in.get(OF_DRAFT)["Location"] == f"{PLAN}?source=v2"
+
+
+@pytest.fixture
+def ken(research: PromptSet) -> User:
+    """A second releaser, so that `production` is protected; the set asks for approval."""
+    made = User.objects.create_user("ken")
+    Account.objects.update(role=Role.RELEASER)
+    PromptSet.objects.update(needs_approval=True)
+    return made
+
+
+def test_where_approval_is_needed_the_draft_is_saved_and_proposed_and_the_approval_goes_on_with_the_export(
+    signed_in: Client, research: PromptSet, followers: list[Workspace], draft: Draft, ken: User
+) -> None:
+    page = words_of(signed_in, OF_DRAFT)
+    assert "moves only with an approval" in page and "Save v3 and propose production" in page
+    assert "Write to" not in page
+    sent = shown(signed_in) | {"propose": ["on"], "why": ["It did better"]}
+    made = signed_in.post(PLAN, sent, follow=True)
+    assert "Saved as v3." in made.text and "Proposed. Another releaser can approve it now." in made.text
+    proposal = Proposal.objects.get()
+    assert (proposal.version, proposal.label, proposal.message) == (
+        version(research, 3),
+        "production",
+        "It did better",
+    )
+    assert research.labels.get().version.number == 1 and not Export.objects.exists()
+    here = proposal.get_absolute_url()
+    assert "Export v3" not in words_of(signed_in, here)
+
+    signed_in.force_login(ken)
+    plan = signed_in.post(here, {"decision": "approve"})["Location"]
+    assert "Export v3… 2 workspaces follow production and do not have this version yet." in words_of(
+        signed_in, here
+    )
+    sent = shown(signed_in, plan)
+    assert (sent["source"], sent["workspace"]) == (["production"], ["left", "right"])
+    signed_in.post(PLAN, sent | {"confirm": ["on"]})
+    assert all(prompt_file(each.folder).read_bytes() == file_of(templates("three")) for each in followers)
+    assert "Export v3" not in words_of(signed_in, here)
+
+
+def test_an_approval_that_is_asked_for_since_the_page_stops_before_the_save(
+    signed_in: Client, research: PromptSet, followers: list[Workspace], draft: Draft, ken: User
+) -> None:
+    PromptSet.objects.update(needs_approval=False)
+    direct = shown(signed_in)
+    PromptSet.objects.update(needs_approval=True)
+    answer = signed_in.post(PLAN, direct | {"confirm": ["on"]}, follow=True)
+    assert "Nothing was done yet" in answer.text and "Save v3 and propose production" in answer.text
+    proposing = sent_by(answer.text)
+    PromptSet.objects.update(needs_approval=False)
+    answer = signed_in.post(PLAN, proposing | {"propose": ["on"], "why": ["Because"]}, follow=True)
+    assert "Nothing was done yet" in answer.text and "Save and export v3" in answer.text
+    assert nothing_done(research, followers) and not Proposal.objects.exists()
+
+
+def test_a_version_whose_label_has_an_open_proposal_leads_to_it(
+    signed_in: Client, person: User, research: PromptSet, followers: list[Workspace], ken: User
+) -> None:
+    address = f"{PLAN}?source=v2&move=production"
+    assert "Propose production to v2" in words_of(signed_in, address)
+    again = shown(signed_in, address) | {"propose": ["on"]}
+    open_one = Proposal.objects.propose("production", version(research, 2), by=ken, at=NOW)
+    page = signed_in.get(address).text
+    assert f'href="{open_one.get_absolute_url()}"' in page and 'name="propose"' not in page
+    assert signed_in.post(PLAN, again).status_code == 409 and Proposal.objects.count() == 1
+    # A draft becomes a newer version, which voids what is open.
+    written(research, person, templates("three"))
+    signed_in.post(PLAN, shown(signed_in) | {"propose": ["on"]})
+    open_one.refresh_from_db()
+    newest = Proposal.objects.first()
+    assert open_one.is_void and newest and newest.is_open and newest.message == "Say three"
