@@ -37,7 +37,7 @@ WORKSPACE_MISSING = message(
     "Workspace does not exist: {path}",
     "ワークスペースがありません: {path}",
     fix_en="Check the path, or make the folder and run `python -m builder init {path}`.",
-    fix_ja="パスを確認するか、フォルダを作って `python -m builder init {path}` を実行してください。",
+    fix_ja="パスを確認するか、フォルダーを作って `python -m builder init {path}` を実行してください。",
 )
 
 

@@ -20,8 +20,8 @@ REASONS: Mapping[str, str] = {
         ("missing", "Field required", "この項目は必須です"),
         ("cannot_be_empty", "{name} cannot be empty", "{name}は空にできません"),
         ("must_be_from_one", "{name} must be >= 1", "{name}は1以上にしてください"),
-        ("cannot_be_utf8", "text that UTF-8 cannot carry", "UTF-8で表せない文字が含まれています"),
-        ("cannot_be_shown", "a number that JSON cannot carry", "JSONで表せない数値が含まれています"),
+        ("cannot_be_utf8", "text that UTF-8 cannot encode", "UTF-8で表せない文字が含まれています"),
+        ("cannot_be_shown", "a number that JSON cannot represent", "JSONで表せない数値が含まれています"),
         ("int_type", "Input should be a valid integer", "整数を指定してください"),
         ("int_parsing", "Input should be a valid integer", "整数を指定してください"),
         ("int_parsing_size", "Input should be a valid integer", "整数の桁数が多すぎます"),
@@ -58,7 +58,7 @@ CONTEXT_INVALID = message("context-invalid", "{field}: {reason}", "{field}: {rea
 # The contract's sentence, word for word: it begins with the field's name.
 CONTEXT_RULE = message("context-rule", "{reason}", "{reason}")
 CONTEXT_UNREADABLE = message(
-    "context-unreadable", "Not a context: {reason}", "コンテキストとして読めません: {reason}"
+    "context-unreadable", "Not a context: {reason}", "コンテキストとして読めません：{reason}"
 )
 
 

@@ -17,7 +17,7 @@ Severity = Literal["error", "warning", "hint"]
 IN_TEMPLATE = message(
     "file-in-template",
     "{field}, line {template_line}: {sentence}",
-    "{field} の{template_line}行目: {sentence}",
+    "{field} の{template_line}行目：{sentence}",
 )
 
 MOST_PROBLEMS = 100
@@ -26,7 +26,7 @@ MORE = message(
     "problems-more",
     "And more: only the first {most} problems are listed.",
     "ほかにもあります。最初の{most}件だけを表示しています。",
-    fix_en="Mend some of these, then check again.",
+    fix_en="Fix some of these, then check again.",
     fix_ja="いくつか直してから、もう一度確認してください。",
 )
 

@@ -20,28 +20,28 @@ DEFAULT_MODEL = "o200k_base"
 
 message(
     "C001",
-    "`{name}` changes with every call and stands before text that stays the same.",
+    "`{name}` changes with every call and comes before text that stays the same.",
     "`{name}` は呼び出しごとに変わりますが、変わらないテキストより前にあります。",
     fix_en="Move it to the end of the template.",
     fix_ja="テンプレートの末尾に移してください。",
 )
 message(
     "C002",
-    "`{name}` changes with each round and stands before `{later}`, which stays the same for the task.",
+    "`{name}` changes with each round and comes before `{later}`, which stays the same for the task.",
     "`{name}` はラウンドごとに変わりますが、タスク中は変わらない `{later}` より前にあります。",
-    fix_en="Write what belongs to the task first.",
+    fix_en="Put the parts that belong to the task first.",
     fix_ja="タスクに関するものを先に書いてください。",
 )
 message(
     "C003",
-    "`{later}` only grows at its end, but stands behind `{name}`, which changes with each round.",
+    "`{later}` only grows at its end, but comes after `{name}`, which changes with each round.",
     "`{later}` は末尾に追記されるだけですが、ラウンドごとに変わる `{name}` より後にあります。",
     fix_en="Write it before the round's other values: the next round then begins with the same text.",
     fix_ja="ラウンドの他の値より前に書くと、次のラウンドも同じテキストで始まります。",
 )
 message(
     "C004",
-    "This {% if %} depends on `{name}` and stands before text that stays the same.",
+    "This {% if %} depends on `{name}` and comes before text that stays the same.",
     "この {% if %} は `{name}` に依存し、変わらないテキストより前にあります。",
     fix_en="Move the text that does not depend on it before the {% if %}.",
     fix_ja="これに依存しないテキストを {% if %} の前に移してください。",
@@ -50,20 +50,20 @@ message(
     "C005",
     "`{name}` is printed to the microsecond, and other text follows.",
     "`{name}` がマイクロ秒まで表示され、その後にテキストが続きます。",
-    fix_en="Where the date will do, write `{{ {name}[:10] }}`: it changes once a day.",
+    fix_en="If the date is enough, write `{{ {name}[:10] }}`: it changes once a day.",
     fix_ja="日付だけでよければ `{{ {name}[:10] }}` と書きます。変わるのは1日に1回です。",
 )
 message(
     "C006",
-    "Tokens that stay the same for a task: {tokens}. A provider caches from {minimum} on.",
-    "タスク中に変わらない部分: {tokens}トークン。キャッシュされるのは{minimum}トークンからです。",
+    "Tokens that stay the same for a task: {tokens}. Providers cache {minimum} tokens or more.",
+    "タスク中に変わらない部分：{tokens}トークン。キャッシュされるのは{minimum}トークンからです。",
     fix_en="Write more of the fixed text before the first value that changes.",
     fix_ja="変わる値より前に、固定のテキストをより多く書いてください。",
 )
 message(
     "C007",
-    "Nobody can tell how often `{name}` changes: what follows counts as new in every call.",
-    "`{name}` がいつ変わるかは分かりません。以降は呼び出しごとに新しいものとみなされます。",
+    "It is unknown how often `{name}` changes: the text after it counts as new in every call.",
+    "`{name}` がいつ変わるかは不明です。以降のテキストは呼び出しごとに新しいものとみなされます。",
     fix_en="Use the variables of this template.",
     fix_ja="このテンプレートの変数を使ってください。",
 )

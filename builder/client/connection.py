@@ -21,17 +21,17 @@ MOST_BYTES = 64 * 1024 * 1024
 UNREACHABLE = message(
     "client-unreachable",
     "The studio at {url} cannot be reached: {reason}",
-    "{url} のスタジオに接続できません: {reason}",
+    "{url} のスタジオに接続できません：{reason}",
 )
 REFUSED = message(
     "client-refused",
     "The studio answered {status}: {detail}",
-    "スタジオの応答 {status}: {detail}",
+    "スタジオの応答 {status}：{detail}",
 )
 ODD = message(
     "client-odd-answer",
-    "{url} does not answer like a studio",
-    "{url} はスタジオとして応答していません",
+    "{url} is not a Prompt Studio server",
+    "{url} はPrompt Studioのサーバーではありません",
     fix_en="Check the address.",
     fix_ja="アドレスを確認してください。",
 )

@@ -16,7 +16,7 @@ URL, TOKEN = "PROMPT_STUDIO_URL", "PROMPT_STUDIO_TOKEN"
 
 NONE = message(
     "client-no-studio",
-    "No studio is known here",
+    "No studio is configured",
     "接続先のスタジオが設定されていません",
     fix_en="Run `prompt-studio login URL`, or set PROMPT_STUDIO_URL and PROMPT_STUDIO_TOKEN.",
     fix_ja="`prompt-studio login URL` を実行するか、環境変数 PROMPT_STUDIO_URL と "

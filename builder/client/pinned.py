@@ -45,13 +45,13 @@ IN_DOTENV = message(
     "pinned-dotenv",
     "{file} sets {names}, which MixSeek would use instead of the version",
     "{file} に {names} が設定されています。MixSeek はこのバージョンではなくその値を使います",
-    fix_en="Take the lines out of the file, or start the command from another folder.",
-    fix_ja="その行をファイルから消すか、別のフォルダでコマンドを実行してください。",
+    fix_en="Remove the lines from the file, or run the command in another folder.",
+    fix_ja="その行をファイルから消すか、別のフォルダーでコマンドを実行してください。",
 )
 NO_PROGRAM = message(
     "pinned-no-program",
     "{program} cannot be started: {reason}",
-    "{program} を起動できません: {reason}",
+    "{program} を起動できません：{reason}",
 )
 
 

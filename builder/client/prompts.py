@@ -27,14 +27,14 @@ _NUMBER = re.compile(r"v?([1-9][0-9]{0,8})", re.ASCII)
 
 NO_REFERENCE = message(
     "client-bad-reference",
-    "{reference} does not name a version",
+    "{reference} is not a valid version reference",
     "{reference} はバージョンの指定ではありません",
     fix_en="Write SET, SET@LABEL or SET@NUMBER, for example research-team@production.",
     fix_ja="SET、SET@LABEL、SET@NUMBER のいずれかで指定してください（例：research-team@production）。",
 )
 NO_TEMPLATES = message(
     "client-no-templates",
-    "{reference} holds no prompt templates",
+    "{reference} has no prompt templates",
     "{reference} はプロンプトテンプレートのセットではありません",
 )
 

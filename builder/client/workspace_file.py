@@ -29,22 +29,22 @@ from builder.template.variables import FIELDS
 
 HAND_EDIT = message(
     "client-hand-edit",
-    "{file} holds an edit that no version of {prompt_set} has; nothing was written",
-    "{file} には {prompt_set} のどのバージョンにもない編集があります。何も書き込んでいません",
-    fix_en="Keep it with `prompt-studio push`, or say --overwrite.",
+    "{file} was edited by hand and matches no version of {prompt_set}; nothing was written",
+    "{file} は手作業で編集されており、{prompt_set} のどのバージョンとも一致しません。何も書き込んでいません",
+    fix_en="Save the edit with `prompt-studio push`, or pass --overwrite.",
     fix_ja="`prompt-studio push` で保存するか、--overwrite を指定してください。",
 )
 INCOMPLETE = message(
     "client-incomplete-file",
-    "{file} does not hold all three templates",
+    "{file} does not contain all three templates",
     "{file} には3つのテンプレートがそろっていません",
 )
-NO_FILE = message("client-no-file", "There is no {file}", "{file} がありません")
+NO_FILE = message("client-no-file", "{file} does not exist", "{file} がありません")
 NO_SET = message(
     "client-no-set",
-    "It is not known which prompt set {file} belongs to",
+    "Cannot tell which prompt set {file} belongs to",
     "{file} がどのプロンプトセットのものか分かりません",
-    fix_en="Name it: `prompt-studio push SET`.",
+    fix_en="Specify it: `prompt-studio push SET`.",
     fix_ja="`prompt-studio push SET` のように指定してください。",
 )
 

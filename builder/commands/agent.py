@@ -15,9 +15,9 @@ from builder.errors import BuilderError
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("agent", help="report a workspace to a studio, and write its exports here")
+    parser = commands.add_parser("agent", help="report a workspace to a studio and write exports to it")
     add_workspace(parser, "--workspace", "-w")
-    parser.add_argument("--once", action="store_true", help="report once and end, for cron")
+    parser.add_argument("--once", action="store_true", help="report once and exit, for cron")
     parser.add_argument("--every", type=_seconds, default=10.0, metavar="SECONDS", help="(default: 10)")
     parser.add_argument("--machine", default=socket.gethostname(), help="(default: this machine's name)")
     parser.add_argument("--name", default="", help="what the studio calls the workspace")

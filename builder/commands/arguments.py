@@ -31,7 +31,7 @@ def add_dialect(parser: argparse.ArgumentParser) -> None:
         "--dialect",
         choices=[NEWEST, *DIALECTS],
         default="contract",
-        help="the format: the documents' (default), the same in English, or that of a release of MixSeek's;"
+        help="the format: specification (default), specification in English, or a MixSeek release;"
         " `mixseek` is the newest. See `formats`.",
     )
 
@@ -49,7 +49,7 @@ def add_workspace(parser: argparse.ArgumentParser, *names: str, help: str = "the
         type=Path,
         metavar="WORKSPACE",
         default=workspace_of(os.environ),
-        help=f"{help} (default: what {WORKSPACE_VARIABLE} names)",
+        help=f"{help} (default: ${WORKSPACE_VARIABLE})",
     )
 
 
@@ -57,7 +57,7 @@ def add_isolated(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--isolated",
         action="store_true",
-        help="run in locked-down worker processes, for templates from people you do not know",
+        help="run in sandboxed worker processes, for untrusted templates",
     )
 
 

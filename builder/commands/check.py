@@ -20,7 +20,7 @@ from builder.jail import JailPool
 from builder.messages import message
 from builder.problems import Problem, Severity
 
-NO_INPUT = message("command-no-input", "Cannot be read: {reason}", "読み込めません: {reason}")
+NO_INPUT = message("command-no-input", "Cannot be read: {reason}", "読み込めません：{reason}")
 
 Checker = Callable[[bytes, str], list[Problem]]
 
@@ -30,21 +30,20 @@ LEVELS: dict[Severity, str] = {"error": "error", "warning": "warning", "hint": "
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("check", help="report the problems of prompt files")
+    parser = commands.add_parser("check", help="check prompt files and report problems")
     usual = workspace_of(os.environ)
     parser.add_argument(
         "files",
         nargs="*",
         metavar="WORKSPACE|FILE",
         default=[str(usual)] if usual else [],
-        help="a workspace, whose prompt file is found, or a prompt file; - reads stdin"
-        f" (default: the workspace that {WORKSPACE_VARIABLE} names)",
+        help=f"a workspace or a prompt file; - reads stdin (default: ${WORKSPACE_VARIABLE})",
     )
     parser.add_argument(
         "--format",
         choices=list(_FORMATS),
         default="text",
-        help="for a person, for a program, as annotations of a code host, or as a report for one",
+        help="text, JSON, annotations for a code host, or SARIF",
     )
     add_isolated(parser)
     parser.set_defaults(run=run)

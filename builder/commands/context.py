@@ -25,7 +25,7 @@ def add_to(commands: Subcommands) -> None:
         dest="kind",
         choices=["team", "judgment"],
         default="team",
-        help="a team saw the earlier rounds (default), the judgment this one too",
+        help="for the team: earlier rounds only (default); for the judgment: this round too",
     )
     parser.set_defaults(run=run)
 

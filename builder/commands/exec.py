@@ -14,7 +14,7 @@ from builder.errors import ClientError
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser(
-        "exec", help="run MixSeek with exactly one version; the prompt file stays as it is"
+        "exec", help="run MixSeek with one version, without changing the prompt file"
     )
     add_reference(parser)
     add_workspace(parser, "--workspace", "-w")

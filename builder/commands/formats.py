@@ -9,7 +9,7 @@ from builder.template.dialect_table import differences
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("formats", help="print the formats, and what differs between them")
+    parser = commands.add_parser("formats", help="list the formats and their differences")
     parser.set_defaults(run=run)
 
 

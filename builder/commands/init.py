@@ -15,7 +15,7 @@ def add_to(commands: Subcommands) -> None:
     parser.add_argument(
         "--release",
         choices=[NEWEST, *(dialect.release for dialect in RELEASES)],
-        help="the default templates of this release, `mixseek` being the newest, instead of the documents'",
+        help="default templates of this MixSeek release (`mixseek`: the newest), not of the specification",
     )
     parser.add_argument("--force", action="store_true", help="replace the templates of an existing file")
     parser.set_defaults(run=run)

@@ -12,7 +12,7 @@ from builder.commands.arguments import Subcommands
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("login", help="keep a studio's address and a token for it")
+    parser = commands.add_parser("login", help="store a studio's address and token")
     parser.add_argument("url", metavar="URL", help="for example https://studio.example.org")
     parser.set_defaults(run=run)
 

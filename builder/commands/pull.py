@@ -12,12 +12,14 @@ from builder.commands.arguments import Subcommands, add_workspace
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("pull", help="write a version from the studio into the prompt file")
+    parser = commands.add_parser("pull", help="write a version from the studio to the prompt file")
     add_reference(parser)
     add_workspace(parser, "--workspace", "-w")
     parser.add_argument("--file", default="", metavar="FILE", help="another prompt file of the workspace")
-    parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
-    parser.add_argument("--overwrite", action="store_true", help="replace an edit that no version has")
+    parser.add_argument("--dry-run", action="store_true", help="print what would change; write nothing")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="replace a hand edit that is not saved as a version"
+    )
     parser.set_defaults(run=run)
 
 

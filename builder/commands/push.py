@@ -10,7 +10,7 @@ from builder.commands.arguments import Subcommands, add_workspace
 
 
 def add_to(commands: Subcommands) -> None:
-    parser = commands.add_parser("push", help="send a hand edit to the studio, as your draft or as a version")
+    parser = commands.add_parser("push", help="send a hand edit to the studio as a draft or a version")
     parser.add_argument(
         "prompt_set", nargs="?", default="", metavar="SET", help="(default: the set that was pulled last)"
     )

@@ -36,9 +36,9 @@ def add_to(commands: Subcommands) -> None:
         "--context", "-c", required=True, metavar="FILE", help="the context as JSON; - reads stdin"
     )
     parser.add_argument(
-        "--now", type=moment, metavar="ISO", help="the clock, for a render that can be repeated"
+        "--now", type=moment, metavar="ISO", help="the time to render with, for reproducible output"
     )
-    parser.add_argument("--tz", type=zone, metavar="ZONE", help="the zone of the clock, e.g. Asia/Tokyo")
+    parser.add_argument("--tz", type=zone, metavar="ZONE", help="the time zone, e.g. Asia/Tokyo")
     add_dialect(parser)
     add_isolated(parser)
     parser.set_defaults(run=run)

@@ -17,10 +17,12 @@ def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("system", help="print a workspace's system prompt, or a report on it")
     add_workspace(parser)
     parser.add_argument(
-        "--mode", choices=list(MODES), help="how much of it (default: what configs/system_prompt.toml says)"
+        "--mode",
+        choices=list(MODES),
+        help="which sections to include (default: from configs/system_prompt.toml)",
     )
     parser.add_argument(
-        "--report", action="store_true", help="sections, files, skills and caching instead of the text"
+        "--report", action="store_true", help="print sections, files, skills and caching instead of the text"
     )
     parser.add_argument(
         "--skills-below",
@@ -28,7 +30,7 @@ def add_to(commands: Subcommands) -> None:
         type=Path,
         default=[],
         metavar="FOLDER",
-        help="skills.dirs may name folders below this one, which lies outside of the workspace",
+        help="allow skills.dirs to use folders below this one, outside the workspace",
     )
     parser.set_defaults(run=run)
 

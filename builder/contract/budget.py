@@ -40,10 +40,10 @@ _LEFT_OUT: Mapping[Part, str] = {
     ),
     "metrics": message("budget-metrics", "the scores of each metric", "各メトリクスの詳細スコア"),
 }
-NOTE = message("budget-left-out", "Left out (level {level}): {part}", "省略（レベル{level}）: {part}")
+NOTE = message("budget-left-out", "Left out (level {level}): {part}", "省略（レベル{level}）：{part}")
 OVER = message(
     "budget-over",
-    "What is never left out needs {tokens} tokens; the budget is {budget}.",
+    "The parts that are never left out need {tokens} tokens; the budget is {budget}.",
     "省略できない情報だけで{tokens}トークンになり、予算の{budget}トークンを超えています。",
     fix_en="Shorten the task, or raise the budget.",
     fix_ja="タスクを短くするか、予算を増やしてください。",

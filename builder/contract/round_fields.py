@@ -19,7 +19,7 @@ FIELD = message(
     "`{name}` is not a field of `{record}`.",
     "`{name}` は `{record}` の項目ではありません。",
     fix_en="It has: {known}.",
-    fix_ja="使える項目: {known}",
+    fix_ja="使える項目：{known}",
 )
 FIELD_MISSPELT = message(
     "round-field-misspelt",
@@ -30,9 +30,9 @@ FIELD_MISSPELT = message(
 )
 LIST_PART = message(
     "round-list-part",
-    "`{list}` is a list and has no part `{name}`.",
-    "`{list}` はリストなので、`{name}` という部分はありません。",
-    fix_en="Go through it: `{% for item in {list} %}{{ item.{name} }}{% endfor %}`.",
+    "`{list}` is a list and has no field `{name}`.",
+    "`{list}` はリストなので、`{name}` という項目はありません。",
+    fix_en="Loop over it: `{% for item in {list} %}{{ item.{name} }}{% endfor %}`.",
     fix_ja="`{% for item in {list} %}{{ item.{name} }}{% endfor %}` のように順に取り出してください。",
 )
 

@@ -62,11 +62,11 @@ EMPTY = message(
 INVALID = message(
     "round-template-invalid",
     "{file}, line {line}: {reason}",
-    "{file} {line}行目: {reason_ja}",
+    "{file} {line}行目：{reason_ja}",
     fix_en="{suggestion}",
     fix_ja="{suggestion_ja}",
 )
-FAILED = message("round-template-failed", "{file}, line {line}: {reason}", "{file} {line}行目: {reason}")
+FAILED = message("round-template-failed", "{file}, line {line}: {reason}", "{file} {line}行目：{reason}")
 TOO_LARGE = message(
     "round-template-large",
     "{file} has more than {most} characters.",

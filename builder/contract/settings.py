@@ -45,13 +45,13 @@ EMPTY = message(
     "settings-empty",
     "{field} cannot be empty",
     "{field} を空にすることはできません",
-    fix_en="It comes from {source}: write a template there, or take it out to use the default.",
-    fix_ja="設定元: {source}。テンプレートを書くか、削除して既定値を使ってください。",
+    fix_en="It comes from {source}: write a template there, or remove it to use the default.",
+    fix_ja="設定元：{source}。テンプレートを書くか、削除して既定値を使ってください。",
 )
 NOT_UTF8 = message(
     "settings-not-utf8",
     "{field}: the environment variable {source} is not UTF-8",
-    "{field}: 環境変数 {source} がUTF-8ではありません",
+    "{field}：環境変数 {source} がUTF-8ではありません",
 )
 NAMED_FILE_MISSING = located(
     "settings-named-file-missing",
@@ -62,9 +62,9 @@ NAMED_FILE_MISSING = located(
 )
 FILE_EXISTS = message(
     "settings-file-exists",
-    "{file} exists already; nothing was written",
+    "{file} already exists; nothing was written",
     "{file} は既に存在します。何も書き込んでいません",
-    fix_en="With --force its templates are replaced; everything else in it stays.",
+    fix_en="Use --force to replace its templates; the rest of the file is kept.",
     fix_ja="--force を付けるとテンプレートが置き換わります（他の部分はそのまま残ります）。",
 )
 

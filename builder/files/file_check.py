@@ -20,25 +20,25 @@ from builder.template.variables import FIELDS, KINDS, PromptKind, field_name
 MISSING_FIELD = message(
     "file-missing-field",
     "Missing required field: {field}",
-    "必須フィールドがありません: {field}",
+    "必須フィールドがありません：{field}",
     fix_en="Add it to the [prompt_builder] table.",
     fix_ja="[prompt_builder] テーブルに追加してください。",
 )
 UNKNOWN_KEY = message(
     "file-unknown-key",
     "Unknown key: {key}; MixSeek ignores it",
-    "不明なキーです: {key}（MixSeekは無視します）",
+    "不明なキーです：{key}（MixSeekは無視します）",
 )
 UNKNOWN_KEY_LIKE = message(
     "file-unknown-key-like",
     "Unknown key: {key}; MixSeek ignores it",
-    "不明なキーです: {key}（MixSeekは無視します）",
+    "不明なキーです：{key}（MixSeekは無視します）",
     fix_en="Did you mean {meant}?",
     fix_ja="{meant} ではありませんか？",
 )
 MORE_UNKNOWN = message(
     "file-more-unknown",
-    "After this line {count} more unknown keys; MixSeek ignores them",
+    "{count} more unknown keys after this line; MixSeek ignores them",
     "この行より後に不明なキーがさらに{count}個あります（MixSeekは無視します）",
     fix_en="Is this the prompt file?",
     fix_ja="これはプロンプトファイルですか？",

@@ -23,28 +23,28 @@ OUTSIDE = message(
     "file-outside",
     "{file} is not inside the workspace {root}",
     "{file} はワークスペース {root} の中にありません",
-    fix_en="Let prompt_builder_config name a file inside the workspace.",
+    fix_en="Set prompt_builder_config to a file inside the workspace.",
     fix_ja="prompt_builder_config にはワークスペース内のファイルを指定してください。",
 )
 LINK = message(
     "file-link",
-    "{file} is a symbolic link, or no folder where one is needed",
-    "{file} はシンボリックリンクか、フォルダであるべき所がフォルダではありません",
-    fix_en="Put the file or folder itself in its place.",
-    fix_ja="ファイルまたはフォルダそのものに置き換えてください。",
+    "{file} is a symbolic link, or not a folder where one is expected",
+    "{file} はシンボリックリンクか、フォルダーであるべき所がフォルダーではありません",
+    fix_en="Replace it with the actual file or folder.",
+    fix_ja="ファイルまたはフォルダーそのものに置き換えてください。",
 )
 FOLDER_MISSING = message(
-    "file-folder-missing", "The folder {folder} does not exist", "フォルダ {folder} がありません"
+    "file-folder-missing", "The folder {folder} does not exist", "フォルダー {folder} がありません"
 )
 BUSY = message(
     "file-busy",
-    "Somebody else is writing to {folder}; nothing was written",
+    "Another process is writing to {folder}; nothing was written",
     "別の処理が {folder} に書き込み中です。何も書き込んでいません",
     fix_en="Try again in a moment.",
     fix_ja="少し待ってから、もう一度お試しください。",
 )
 UNREADABLE = message(
-    "file-unreadable", "{file} cannot be read: {reason}", "{file} を読み込めません: {reason}"
+    "file-unreadable", "{file} cannot be read: {reason}", "{file} を読み込めません：{reason}"
 )
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -42,13 +42,13 @@ UNKNOWN_FIELD = message(
 )
 SURROGATE = message(
     "file-surrogate",
-    "{field}: the text holds a lone surrogate (character {position}), which UTF-8 cannot carry",
-    "{field}: {position}文字目に、UTF-8で表せない孤立サロゲートがあります",
+    "{field}: the text contains a lone surrogate (character {position}), which UTF-8 cannot encode",
+    "{field}：{position}文字目に、UTF-8で表せない孤立サロゲートがあります",
 )
 UNSAFE_EDIT = message(
     "file-unsafe-edit",
-    "{file}: the templates cannot be put into this file without changing other parts of it",
-    "{file}: 他の部分を変えずにテンプレートを書き込むことができません",
+    "{file}: the templates cannot be written to this file without changing other parts of it",
+    "{file}：他の部分を変えずにテンプレートを書き込むことができません",
     fix_en="Move the templates into a plain `[prompt_builder]` table by hand, then try again.",
     fix_ja="テンプレートを通常の `[prompt_builder]` テーブルに手で移してから、もう一度お試しください。",
 )

@@ -29,15 +29,15 @@ NOT_REGULAR = message(
     "file-not-regular",
     "{file} is not a regular file",
     "{file} は通常のファイルではありません",
-    fix_en="Put a regular file in its place.",
+    fix_en="Replace it with a regular file.",
     fix_ja="通常のファイルに置き換えてください。",
 )
 HARD_LINKS = message(
     "file-hard-links",
-    "{file} has {count} names (hard links); replacing it would part them",
-    "{file} には{count}個の名前（ハードリンク）があり、置き換えると別々になります",
-    fix_en="Copy the file over itself so that it has one name only.",
-    fix_ja="コピーし直して、名前が1つだけのファイルにしてください。",
+    "{file} has {count} hard links; replacing it would separate them",
+    "{file} には{count}個のハードリンクがあり、置き換えると別々のファイルになります",
+    fix_en="Replace it with a copy that has no other hard links.",
+    fix_ja="コピーに置き換えて、ハードリンクのないファイルにしてください。",
 )
 PROTECTED = message(
     "file-protected",
@@ -49,8 +49,8 @@ PROTECTED = message(
 OWNER = message(
     "file-owner-changes",
     "The file's owner cannot be kept: user {uid}, group {gid} becomes user {new_uid}, group {new_gid}",
-    "所有者を維持できません: ユーザー{uid}・グループ{gid} → ユーザー{new_uid}・グループ{new_gid}",
-    fix_en="Run as that user, or hand the file over first.",
+    "所有者を維持できません：ユーザー{uid}・グループ{gid} → ユーザー{new_uid}・グループ{new_gid}",
+    fix_en="Run as that user, or change the owner first.",
     fix_ja="そのユーザーで実行するか、先に所有者を変更してください。",
 )
 

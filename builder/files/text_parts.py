@@ -22,23 +22,23 @@ from builder.messages import message
 
 LINK_OUT = message(
     "text-link-out",
-    "{file} leads out of the workspace by a symbolic link; it is not read",
+    "{file} is a symbolic link to outside the workspace; it is not read",
     "{file} はシンボリックリンクでワークスペースの外を指しているため、読み込みません",
-    fix_en="Put a copy in its place.",
+    fix_en="Replace it with a copy.",
     fix_ja="コピーを置いてください。",
 )
 LINK_LOOP = message(
     "text-link-loop",
-    "{file} is a symbolic link that leads back to itself",
-    "{file} は自分自身に戻るシンボリックリンクです",
-    fix_en="Take the link away, or put the file itself in its place.",
+    "{file} is a symbolic link that points to itself",
+    "{file} は自分自身を指すシンボリックリンクです",
+    fix_en="Remove the link, or replace it with the actual file.",
     fix_ja="リンクを削除するか、ファイルそのものに置き換えてください。",
 )
 NOT_A_FILE = message(
     "text-not-a-file",
     "{file} is not a regular file",
     "{file} は通常のファイルではありません",
-    fix_en="Put a regular file in its place.",
+    fix_en="Replace it with a regular file.",
     fix_ja="通常のファイルに置き換えてください。",
 )
 NOT_TEXT = message(

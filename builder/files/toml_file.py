@@ -24,11 +24,11 @@ def located(code: str, en: str, ja: str, *, fix_en: str = "", fix_ja: str = "") 
     that is returned, with file and line in front, for an error that stands alone."""
     message(code, en, ja, fix_en=fix_en, fix_ja=fix_ja)
     return message(
-        code + AT, "{file}, line {line}: " + en, "{file} の{line}行目: " + ja, fix_en=fix_en, fix_ja=fix_ja
+        code + AT, "{file}, line {line}: " + en, "{file} の{line}行目：" + ja, fix_en=fix_en, fix_ja=fix_ja
     )
 
 
-BROKEN = located("file-broken", "not valid TOML: {reason}", "TOMLとして読めません: {reason}")
+BROKEN = located("file-broken", "not valid TOML: {reason}", "TOMLとして読めません：{reason}")
 TOO_DEEP = located(
     "file-too-deep", "nested too deeply (more than {limit} levels)", "入れ子が深すぎます（{limit}段まで）"
 )
@@ -48,13 +48,13 @@ NOT_UTF8 = located(
 )
 NOT_A_TABLE = located(
     "file-not-a-table",
-    "`{table}` must be a table of its own, but is a TOML {found}",
+    "`{table}` must be a separate table, but is a TOML {found}",
     "`{table}` は独立したテーブルでなければなりませんが、TOMLの {found} です",
     fix_en="Write `[{table}]` on a line of its own and its keys below it.",
     fix_ja="`[{table}]` を独立した行に書き、その下にキーを置いてください。",
 )
 TOO_LARGE = message(
-    "file-too-large", "{file}: larger than {limit} bytes", "{file}: {limit}バイトを超えています"
+    "file-too-large", "{file}: larger than {limit} bytes", "{file}：{limit}バイトを超えています"
 )
 
 _POSITION = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)$")

@@ -34,12 +34,12 @@ CHANGED = message(
     "file-changed",
     "{file} has changed since it was read; nothing was written",
     "{file} は読み込んだ後に変更されています。何も書き込んでいません",
-    fix_en="Look at the change, then adopt it or overwrite it knowingly.",
-    fix_ja="変更を確認し、取り込むか、承知のうえで上書きしてください。",
+    fix_en="Review the change, then adopt it or overwrite it.",
+    fix_ja="変更を確認してから、取り込むか上書きしてください。",
 )
 APPEARED = message(
     "file-appeared",
-    "{file} exists already; nothing was written",
+    "{file} already exists; nothing was written",
     "{file} は既に存在します。何も書き込んでいません",
 )
 GONE = message(
@@ -49,8 +49,8 @@ GONE = message(
 )
 UNWRITABLE = message(
     "file-unwritable",
-    "{file} cannot be written: {reason}; it is as it was",
-    "{file} に書き込めません: {reason}。ファイルは元のままです",
+    "{file} cannot be written: {reason}; the file is unchanged",
+    "{file} に書き込めません：{reason}。ファイルは元のままです",
 )
 
 

@@ -17,10 +17,10 @@ from builder.template.landmarks import Landmarks
 
 FAULT = message(
     "jail-fault",
-    "The builder failed on this text: {reason}",
-    "このテキストの処理中に内部エラーが発生しました: {reason}",
-    fix_en="This is a mistake of the software, not of the text. Please report it.",
-    fix_ja="テキストではなくソフトウェアの誤りです。管理者に報告してください。",
+    "Internal error while processing this text: {reason}",
+    "このテキストの処理中に内部エラーが発生しました：{reason}",
+    fix_en="This is a bug in Prompt Studio, not in your text. Please report it.",
+    fix_ja="テキストの問題ではなく、Prompt Studioの不具合です。管理者に報告してください。",
 )
 
 

@@ -88,12 +88,12 @@ _CODES: dict[LimitName, str] = {
         "jail-output",
         "Stopped at the output limit: the text grew beyond {characters} characters",
         "出力の上限で停止しました（{characters}文字を超えました）",
-        fix_en="A prompt of this length reaches no model: shorten what the loops write.",
+        fix_en="No model accepts a prompt of this length: reduce what the loops write.",
         fix_ja="この長さのプロンプトを受け取れるモデルはありません。ループが書き出す量を減らしてください。",
     ),
     "input": message(
         "jail-input",
-        "Too large to be worked on: more than {megabytes} MB were sent",
+        "Too large to process: more than {megabytes} MB",
         "大きすぎて処理できません（{megabytes} MBを超えています）",
         fix_en="Shorten the template or the texts of the context.",
         fix_ja="テンプレートまたはコンテキストの文章を短くしてください。",
@@ -107,19 +107,19 @@ _CODES: dict[LimitName, str] = {
     ),
     "crash": message(
         "jail-crash",
-        "Stopped because it broke the process that worked on it ({reason})",
+        "Stopped: the worker process crashed ({reason})",
         "処理していたプロセスが異常終了したため停止しました（{reason}）",
-        fix_en="Simplify the template: very deep nesting or very large values break the interpreter.",
-        fix_ja="テンプレートを簡潔にしてください。極端に深い入れ子や巨大な値は処理系を壊します。",
+        fix_en="Simplify the template: very deep nesting or very large values crash the interpreter.",
+        fix_ja="テンプレートを簡潔にしてください。極端に深い入れ子や巨大な値は異常終了の原因になります。",
     ),
 }
 
 
 _FILE = message(
     "jail-file",
-    "The file is too large or too intricate to be worked through",
+    "The file is too large or too complex to process",
     "ファイルが大きすぎるか複雑すぎるため、処理できませんでした",
-    fix_en="Leave nothing in it but the three templates, or take out tables and keys that are not theirs.",
+    fix_en="Remove the tables and keys other than the three templates.",
     fix_ja="3つのテンプレート以外のテーブルやキーを取り除いてください。",
 )
 
@@ -128,12 +128,12 @@ CLOSED = message(
     "jail-closed",
     "The workers that render templates are stopped",
     "テンプレートを処理するワーカーは停止しています",
-    fix_en="Try again once the workers have been started again.",
+    fix_en="Try again after the workers have been restarted.",
     fix_ja="ワーカーの再起動後にもう一度お試しください。",
 )
 BUSY = message(
     "jail-busy",
-    "All workers are busy; none came free within {seconds} s",
+    "All workers are busy; none became free within {seconds} s",
     "ワーカーがすべて使用中です（{seconds}秒待ちました）",
     fix_en="Try again in a moment.",
     fix_ja="しばらくしてからもう一度お試しください。",
@@ -148,20 +148,20 @@ TOO_MANY = message(
 NO_START = message(
     "jail-no-start",
     "No worker can be started: {reason}",
-    "ワーカーを起動できません: {reason}",
+    "ワーカーを起動できません：{reason}",
     fix_en="Make sure that the machine has memory and processes left, then try again.",
     fix_ja="メモリとプロセス数に余裕があることを確認してから、もう一度お試しください。",
 )
 COOLING_DOWN = message(
     "jail-cooling-down",
-    "Your last templates had to be stopped; the next one is taken in {seconds} s",
+    "Your last templates were stopped; you can try again in {seconds} s",
     "直前のテンプレートが続けて停止されたため、次の処理まで{seconds}秒お待ちください",
-    fix_en="Meanwhile take out the loop or repetition that takes too long.",
+    fix_en="Meanwhile, remove the loop or repetition that takes too long.",
     fix_ja="その間に、時間のかかるループや繰り返しを取り除いてください。",
 )
 SUPERSEDED = message(
     "jail-superseded",
-    "A newer preview took the place of this one",
+    "Replaced by a newer preview",
     "より新しいプレビューに置き換えられました",
 )
 

@@ -40,14 +40,14 @@ _MENTION = re.compile(rb"""^[ \t]*\[{0,2}[ \t]*["']?orchestrator["']?[ \t]*[\].=
 
 NAMED_MISSING = message(
     "orchestrator-file-missing",
-    "{by} names {file}, which does not exist: a run would fail to start",
+    "{by} refers to {file}, which does not exist: a run would fail to start",
     "{by} が指す {file} が存在しません。実行は開始時に失敗します",
-    fix_en="Make the file, or correct the name; it is taken from the workspace's folder.",
-    fix_ja="ファイルを作るか、名前を直してください（ワークスペースのフォルダから見たパスです）。",
+    fix_en="Create the file, or correct its path (relative to the workspace folder).",
+    fix_ja="ファイルを作るか、名前を直してください（ワークスペースのフォルダーから見たパスです）。",
 )
 OUTSIDE = message(
     "orchestrator-file-outside",
-    "{by} names {file}, which lies outside the workspace and is not read",
+    "{by} refers to {file}, which is outside the workspace and is not read",
     "{by} が指す {file} はワークスペースの外にあるため、読み込みません",
 )
 NAME_NOT_A_STRING = located(
@@ -57,7 +57,7 @@ BLANK = message(
     "orchestrator-blank",
     "{field} is empty in {by}: a run would fail to start",
     "{by} の {field} が空です。実行は開始時に失敗します",
-    fix_en="Write a template, or take the setting out.",
+    fix_en="Write a template, or remove the setting.",
     fix_ja="テンプレートを書くか、その設定を取り除いてください。",
 )
 

@@ -25,11 +25,11 @@ from builder.system.workspace_scan import USUAL_LIMITS, Machine, Scan, ScanLimit
 NO_MODE = message(
     "system-no-mode",
     "{mode} is not a mode: choose one of {modes}",
-    "{mode} というモードはありません: {modes}",
+    "{mode} というモードはありません：{modes}",
 )
 NO_WORKSPACE = message(
     "system-no-workspace",
-    "No workspace is named: give one, or set MIXSEEK_WORKSPACE",
+    "No workspace given: pass one, or set MIXSEEK_WORKSPACE",
     "ワークスペースが指定されていません。引数か MIXSEEK_WORKSPACE で指定してください",
 )
 

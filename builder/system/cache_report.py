@@ -44,17 +44,17 @@ Outcome = Literal["cached", "too_short", "uncertain"]
 _OUTCOMES: dict[Outcome, str] = {
     "cached": message(
         "cache-cached",
-        "{cached} tokens come from the cache; {minimum} are needed",
-        "{cached}トークンがキャッシュから読まれます（必要: {minimum}）",
+        "{cached} tokens are read from the cache; {minimum} are needed",
+        "{cached}トークンがキャッシュから読まれます（必要：{minimum}）",
     ),
     "too_short": message(
         "cache-too-short",
         "Nothing is cached: {tokens} tokens are the same, {minimum} are needed",
-        "キャッシュされません: 同じ部分は{tokens}トークン、必要なのは{minimum}です",
+        "キャッシュされません：同じ部分は{tokens}トークン、必要なのは{minimum}です",
     ),
     "uncertain": message(
         "cache-uncertain",
-        "About {tokens} tokens are the same and {minimum} are needed: too close to say",
+        "About {tokens} tokens are the same and {minimum} are needed: too close to tell",
         "同じ部分は約{tokens}トークン、必要なのは{minimum}です。僅差のため判断できません",
     ),
 }

@@ -36,7 +36,7 @@ UNKNOWN_LIKE = located(
 NO_CHOICE = located(
     "system-no-choice",
     "`{field}` must be one of {expected}",
-    "`{field}` は次のいずれかにしてください: {expected}",
+    "`{field}` は次のいずれかにしてください：{expected}",
 )
 TOO_SMALL = located(
     "system-too-small", "`{field}` must be greater than {gt}", "`{field}` は{gt}より大きくしてください"
@@ -58,7 +58,7 @@ ABSENT = located("system-key-absent", "`{field}` is missing", "`{field}` があ�
 ZONE = located(
     "system-timezone",
     "`{field}`: {value} is not a time zone",
-    "`{field}`: {value} というタイムゾーンはありません",
+    "`{field}`：{value} というタイムゾーンはありません",
     fix_en="Write for example `Asia/Tokyo` or `UTC`.",
     fix_ja="`Asia/Tokyo` や `UTC` のように書いてください。",
 )
@@ -70,7 +70,7 @@ LINES = located(
 OUTSIDE = located(
     "system-path-outside",
     "`{field}`: {value} is not a path inside the workspace",
-    "`{field}`: {value} はワークスペース内のパスではありません",
+    "`{field}`：{value} はワークスペース内のパスではありません",
     fix_en="Write a path that begins in the workspace, such as `skills`.",
     fix_ja="`skills` のように、ワークスペースから始まるパスを書いてください。",
 )
@@ -78,7 +78,7 @@ UNUSABLE = located("system-unusable", "`{field}` cannot be used", "`{field}` の
 INVALID = message("system-config-invalid", "{field}: {reason}", "{field}: {reason}")
 ELSEWHERE = message(
     "system-other-tables",
-    "`{field}` stands outside of [system_prompt] and is ignored",
+    "`{field}` is outside of [system_prompt] and is ignored",
     "`{field}` は [system_prompt] の外にあるため無視されます",
 )
 

@@ -21,26 +21,26 @@ from builder.system.sections import Injected, Limits, SkillList, inject, list_sk
 
 NOT_IN_MODE = message(
     "system-omitted-mode",
-    "The mode `{mode}` does without it",
+    "Not included in the mode `{mode}`",
     "モード `{mode}` には含まれません",
 )
 DISABLED = message(
     "system-omitted-disabled",
-    "`disabled_sections` names it",
+    "Disabled by `disabled_sections`",
     "`disabled_sections` で無効にされています",
 )
 NO_ROOM_FOR_DESCRIPTIONS = message(
     "system-skills-without-description",
     "The list of skills is longer than {limit} characters; listed without their description: {names}",
-    "スキル一覧が{limit}文字を超えるため、説明を省いたもの: {names}",
+    "スキル一覧が{limit}文字を超えるため、説明を省いたもの：{names}",
     fix_en="Raise `max_chars` of [system_prompt.skills], shorten descriptions, or disable skills.",
     fix_ja="[system_prompt.skills] の `max_chars` を大きくするか、説明を短くするか、"
     "スキルを無効にしてください。",
 )
 NO_ROOM_FOR_SKILLS = message(
     "system-skills-left-out",
-    "The list of skills is longer than {limit} characters; only named, not listed: {names}",
-    "スキル一覧が{limit}文字を超えるため、名前だけを挙げたもの: {names}",
+    "The list of skills is longer than {limit} characters; listed by name only: {names}",
+    "スキル一覧が{limit}文字を超えるため、名前だけを挙げたもの：{names}",
     fix_en="Raise `max_chars` of [system_prompt.skills], shorten descriptions, or disable skills.",
     fix_ja="[system_prompt.skills] の `max_chars` を大きくするか、説明を短くするか、"
     "スキルを無効にしてください。",
@@ -64,8 +64,8 @@ def _blank(
 
 _SECTIONS = (
     _blank("identity", 0, "Identity", "static"),
-    _blank("tooling", 1, "Tooling", "static", "No tool is declared", "ツールの宣言がありません"),
-    _blank("skills", 2, "Skills", "workspace", "There is no skill", "スキルがありません"),
+    _blank("tooling", 1, "Tooling", "static", "No tools are declared", "ツールの宣言がありません"),
+    _blank("skills", 2, "Skills", "workspace", "There are no skills", "スキルがありません"),
     _blank(
         "self_update",
         3,

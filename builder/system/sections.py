@@ -136,14 +136,14 @@ MARKER = "\n[... truncated ...]"
 
 MISSING = message(
     "system-file-missing",
-    "{file} does not exist; the prompt says so in its place",
+    "{file} does not exist; the prompt contains a note instead",
     "{file} がありません。プロンプトにはその旨が入ります",
-    fix_en="Make the file, or take its name out of `files` in configs/system_prompt.toml.",
+    fix_en="Create the file, or remove its name from `files` in configs/system_prompt.toml.",
     fix_ja="ファイルを作るか、configs/system_prompt.toml の `files` から名前を外してください。",
 )
 TRUNCATED = message(
     "system-file-truncated",
-    "{file} is longer than the limit allows; the prompt holds {injected} of its characters",
+    "{file} is over the limit; the prompt contains {injected} of its characters",
     "{file} は上限を超えています。プロンプトに入るのは{injected}文字です",
     fix_en="Shorten the file, or raise `bootstrapMaxChars` or `bootstrapTotalMaxChars`.",
     fix_ja="ファイルを短くするか、`bootstrapMaxChars` か `bootstrapTotalMaxChars` を大きくしてください。",

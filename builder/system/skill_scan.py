@@ -40,75 +40,75 @@ NO_FRONT_MATTER = message(
 )
 NOT_CLOSED = message(
     "system-skill-not-closed",
-    "{file}: the front matter does not end; the skill is left out",
-    "{file}: フロントマターが閉じられていないため、このスキルは使われません",
+    "{file}: the front matter is not closed; the skill is not used",
+    "{file}：フロントマターが閉じられていないため、このスキルは使われません",
     fix_en="Write `---` on a line of its own after it.",
     fix_ja="終わりに `---` だけの行を書いてください。",
 )
 NO_DESCRIPTION = message(
     "system-skill-no-description",
-    "{file} has no description; the skill is left out",
+    "{file} has no description; the skill is not used",
     "{file} に説明がないため、このスキルは使われません",
-    fix_en="Say in `description:` what the skill is for: an agent chooses by it.",
+    fix_en="Write in `description:` what the skill is for: agents choose by it.",
     fix_ja="`description:` に用途を書いてください。エージェントはこれを見て選びます。",
 )
 BROKEN = message(
     "system-skill-broken-yaml",
     "{file}, line {line}: not valid YAML; read line by line instead",
-    "{file} の{line}行目: YAMLとして読めないため、行ごとに読み取りました",
-    fix_en="Put quotes around a value that holds a colon.",
+    "{file} の{line}行目：YAMLとして読めないため、行ごとに読み取りました",
+    fix_en="Put quotes around a value that contains a colon.",
     fix_ja="コロンを含む値は引用符で囲んでください。",
 )
 LONG = message(
     "system-skill-long-description",
-    "{file}: the description has {chars} characters; every prompt pays for them",
-    "{file}: 説明が{chars}文字あります。毎回のプロンプトに含まれます",
+    "{file}: the description has {chars} characters, which are part of every prompt",
+    "{file}：説明が{chars}文字あります。毎回のプロンプトに含まれます",
     fix_en="Keep it below {limit} characters and move the rest into the body.",
     fix_ja="{limit}文字以内にし、残りは本文に移してください。",
 )
 LARGE = message(
     "system-skill-large",
-    "{file} has {bytes} bytes; an agent that loads the skill takes in all of them",
+    "{file} has {bytes} bytes; an agent that loads the skill receives all of them",
     "{file} は{bytes}バイトあります。スキルを読み込むエージェントは全体を受け取ります",
-    fix_en="Keep it below {limit} bytes and move details into files of their own.",
+    fix_en="Keep it below {limit} bytes and move details into separate files.",
     fix_ja="{limit}バイト以内にし、詳細は別のファイルに分けてください。",
 )
 OTHER_NAME = message(
     "system-skill-other-name",
-    "{file}: the skill calls itself `{name}`, its folder `{folder}`",
-    "{file}: スキル名は `{name}` ですが、フォルダ名は `{folder}` です",
+    "{file}: the skill is named `{name}`, its folder `{folder}`",
+    "{file}：スキル名は `{name}` ですが、フォルダー名は `{folder}` です",
 )
 TWICE = message(
     "system-skill-twice",
-    "{file}: `{name}` is already the name of {other}; this skill is left out",
+    "{file}: `{name}` is already the name of {other}; this skill is not used",
     "{file}: `{name}` は {other} の名前として使われているため、このスキルは使われません",
     fix_en="Give one of them another name.",
     fix_ja="どちらかの名前を変えてください。",
 )
 TOO_MANY = message(
     "system-skills-too-many",
-    "{file} holds more than {limit} entries; the rest is not looked at",
-    "{file} には{limit}個を超える項目があり、残りは調べていません",
+    "{file} has more than {limit} entries; the rest is ignored",
+    "{file} には{limit}個を超える項目があり、残りは無視されます",
 )
 ODD_NAME = message(
     "system-skill-odd-folder",
-    "{file}: the folder's name holds characters that a prompt cannot; the skill is left out",
-    "{file}: フォルダ名にプロンプトに使えない文字があるため、このスキルは使われません",
+    "{file}: the folder's name contains characters not allowed in a prompt; the skill is not used",
+    "{file}：フォルダー名にプロンプトに使えない文字があるため、このスキルは使われません",
     fix_en="Rename the folder.",
-    fix_ja="フォルダ名を変えてください。",
+    fix_ja="フォルダー名を変えてください。",
 )
 NO_SUCH_SKILL = message(
     "system-skill-disabled-unknown",
-    "`disabled` names `{name}`, which is no skill of this workspace",
+    "`disabled` lists `{name}`, which is not a skill of this workspace",
     "`disabled` の `{name}` というスキルはありません",
 )
 
 
 NOT_ALLOWED = message(
     "system-skills-outside",
-    "{file} lies outside of the workspace; only folders that the operator names are read",
-    "{file} はワークスペースの外にあります。運用者が指定したフォルダだけを読み込みます",
-    fix_en="Name it in STUDIO_SKILL_ROOTS, or with --skills-below on the command line.",
+    "{file} is outside the workspace; only folders that the operator allows are read",
+    "{file} はワークスペースの外にあります。運用者が許可したフォルダーだけを読み込みます",
+    fix_en="Allow it with STUDIO_SKILL_ROOTS, or with --skills-below on the command line.",
     fix_ja="STUDIO_SKILL_ROOTS、またはコマンドラインの --skills-below で指定してください。",
 )
 

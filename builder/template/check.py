@@ -26,8 +26,7 @@ EMPTY = message(
 )
 NO_ELSE = message(
     "check-no-else",
-    "This `… if …` has no `else`: where the condition is false it prints nothing, and fails where it is used"
-    " further.",
+    "This `… if …` has no `else`: if the condition is false it prints nothing, and using its value fails.",
     "この `… if …` には `else` がありません。条件が偽のときは何も表示されず、値として使うと失敗します。",
     fix_en="Add `else ''`.",
     fix_ja="`else ''` を付けてください。",
@@ -42,7 +41,7 @@ LOOP = message(
 FILTER = message(
     "check-filter",
     "Filters such as `{name}` are not recommended in a prompt template.",
-    "プロンプトテンプレートでのフィルタ（`{name}`）の使用は推奨されません。",
+    "プロンプトテンプレートでのフィルター（`{name}`）の使用は推奨されません。",
     fix_en="The variables are formatted already; print them as they are.",
     fix_ja="変数は整形済みです。そのまま表示してください。",
 )

@@ -25,7 +25,7 @@ _GROWING = (nodes.BinExpr, nodes.Concat, nodes.Filter, nodes.FilterBlock, nodes.
 
 DOUBLES = message(
     "gate-doubles",
-    "`{name}` is made from itself more than once in every turn of a loop: it doubles each time.",
+    "`{name}` is built from itself more than once per loop iteration: it doubles each time.",
     "`{name}` はループのたびに自分自身から2回以上作られるため、毎回倍以上に長くなります。",
     fix_en="Append what is new, once: `{% set {name} = {name} ~ line %}`; or cut the result:"
     " `({name} ~ {name})[:1000]`.",
@@ -34,7 +34,7 @@ DOUBLES = message(
 )
 LONG = message(
     "gate-long",
-    "This could become a text of more than {most} characters, or a number with thousands of digits.",
+    "This could produce a text of more than {most} characters, or a number with thousands of digits.",
     "ここで作られる文字列は{most}文字を超えるか、数値が数千桁になる可能性があります。",
     fix_en="Cut the texts it is made from, as in `user_prompt[:1000]`, and give numbers that repeat or widen"
     " a text a limit: `[…, 100]|min`.",

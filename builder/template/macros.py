@@ -32,10 +32,10 @@ ARGUMENT_MISSING = message(
 )
 ARGUMENT_EXTRA = message(
     "scope-argument-extra",
-    "The call of `{name}` passes more than it takes.",
+    "The call of `{name}` passes too many arguments.",
     "`{name}` の呼び出しに余分な引数があります。",
     fix_en="It takes: {known}.",
-    fix_ja="受け取る引数: {known}",
+    fix_ja="受け取る引数：{known}",
 )
 CALLER_MISSING = message(
     "scope-caller-missing",

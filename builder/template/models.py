@@ -57,7 +57,7 @@ def _encodable(value: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         # Half of a surrogate pair: no file, database or model could take the prompt.
-        raise PydanticCustomError("cannot_be_utf8", "Input holds text that UTF-8 cannot carry") from None
+        raise PydanticCustomError("cannot_be_utf8", "Input holds text that UTF-8 cannot encode") from None
     return value
 
 
@@ -69,7 +69,9 @@ def _presentable(details: dict[str, JsonValue] | None) -> dict[str, JsonValue] |
             case bool() | None:
                 pass
             case int() | float() as number if not -_LARGEST <= number <= _LARGEST:
-                raise PydanticCustomError("cannot_be_shown", "Input holds a number that JSON cannot carry")
+                raise PydanticCustomError(
+                    "cannot_be_shown", "Input holds a number that JSON cannot represent"
+                )
             case str() as text:
                 _encodable(text)
             case list() as items:

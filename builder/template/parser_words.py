@@ -33,7 +33,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
             rf"{_QUOTED}\.",
             r"入れ子が崩れています。先に\1が必要です。",
         ),
-        (r"Jinja was looking for the following tags: (.+?)\.(?= |$)", r"必要なタグ: \1。"),
+        (r"Jinja was looking for the following tags: (.+?)\.(?= |$)", r"必要なタグ：\1。"),
         (
             rf"The innermost block that needs to be closed is {_QUOTED}\.",
             r"閉じられていない一番内側のブロックは\1です。",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from builder.messages import message
 
 _NO_METHOD = "The method `{name}()` is not allowed.", "メソッド `{name}()` は使えません。"
-_NO_FILTER = "The filter `{name}` is not allowed.", "フィルタ `{name}` は使えません。"
+_NO_FILTER = "The filter `{name}` is not allowed.", "フィルター `{name}` は使えません。"
 _NO_PARTS = (
     "`{name}` is a plain value and has no part `{key}`.",
     "`{name}` は単純な値なので、`{key}` という部分はありません。",
@@ -15,7 +15,7 @@ TAG = message(
     "gate-tag",
     "The tag `{tag}` is not allowed in a prompt template.",
     "タグ `{tag}` はプロンプトテンプレートでは使えません。",
-    fix_en="A prompt template stands alone: write the text here; for repeated text use {% macro %}.",
+    fix_en="A template cannot include others: write the text here; for repeated text use {% macro %}.",
     fix_ja="テンプレートは単独で完結します。本文をここに書いてください。繰り返しは {% macro %} でできます。",
 )
 POWER = message(
@@ -34,7 +34,7 @@ NUMBER = message(
 )
 ESCAPED_CHARACTER = message(
     "gate-character",
-    "A string holds the character {character}, which a prompt cannot carry.",
+    "A string contains the character {character}, which is not allowed in a prompt.",
     "文字列に、プロンプトに使えない文字 {character} が含まれています。",
     fix_en="Write the character itself instead of a \\u escape.",
     fix_ja="\\u エスケープではなく、文字をそのまま書いてください。",
@@ -69,8 +69,8 @@ READ_ONLY = message(
 )
 RESERVED = message(
     "gate-reserved",
-    "`{name}` has a meaning of its own and cannot be used as a name.",
-    "`{name}` は予約された名前なので、名前として使えません。",
+    "`{name}` is reserved and cannot be used as a name.",
+    "`{name}` は予約語なので、名前として使えません。",
     fix_en="Choose another name.",
     fix_ja="別の名前にしてください。",
 )
@@ -107,7 +107,7 @@ LOOP_ATTRIBUTE = message(
     "`loop` has no value `{name}`.",
     "`loop` に `{name}` という値はありません。",
     fix_en="It has: {known}.",
-    fix_ja="使えるもの: {known}",
+    fix_ja="使えるもの：{known}",
 )
 NAMESPACE_BARE = message(
     "gate-namespace-bare",
@@ -133,13 +133,13 @@ NOT_A_NAMESPACE = message(
 METHOD = message(
     "gate-method",
     *_NO_METHOD,
-    fix_en="Allowed are: {known}.",
-    fix_ja="使えるもの: {known}",
+    fix_en="Allowed: {known}.",
+    fix_ja="使えるもの：{known}",
 )
 FORMAT = message(
     "gate-format",
-    "`{name}` is not allowed, because it can reach into Python's own values.",
-    "`{name}` は、Pythonの内部の値に触れられるため使えません。",
+    "`{name}` is not allowed, because it can access Python internals.",
+    "`{name}` は、Pythonの内部にアクセスできるため使えません。",
     fix_en="Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
     fix_ja="`'Round ' ~ round_number` のように `~` でつないでください。数値の丸めは `|round(2)` が使えます。",
 )
@@ -187,7 +187,7 @@ METHOD_UNCALLED = message(
 )
 KEY = message(
     "gate-attribute",
-    "`{name}` is something that Python's own values have, and is not allowed.",
+    "`{name}` is an internal attribute of Python values and is not allowed.",
     "`{name}` はPythonの値が内部に持つ名前なので、使えません。",
     fix_en="As a key of a dictionary, choose another word.",
     fix_ja="辞書のキーとして使う場合は、別の語にしてください。",
@@ -251,20 +251,20 @@ RANGE = message(
 FILTER = message(
     "gate-filter",
     *_NO_FILTER,
-    fix_en="Allowed are: {known}.",
-    fix_ja="使えるもの: {known}",
+    fix_en="Allowed: {known}.",
+    fix_ja="使えるもの：{known}",
 )
 FILTER_MISSPELT = message(
     "gate-filter-misspelt",
     "There is no filter `{name}`. Did you mean `{meant}`?",
-    "`{name}` というフィルタはありません。`{meant}` のことですか？",
+    "`{name}` というフィルターはありません。`{meant}` のことですか？",
     fix_en="Write `{meant}`.",
     fix_ja="`{meant}` と書いてください。",
 )
 _FILTER_LOOP = message(
     "gate-filter-loop",
-    "The filter `{name}` is not allowed, because it can reach into Python's own values.",
-    "フィルタ `{name}` は、Pythonの内部の値に触れられるため使えません。",
+    "The filter `{name}` is not allowed, because it can access Python internals.",
+    "フィルター `{name}` は、Pythonの内部にアクセスできるため使えません。",
     fix_en="Use a loop: `{% for item in items if … %}{{ item|upper }}{% endfor %}`.",
     fix_ja="`{% for item in items if … %}{{ item|upper }}{% endfor %}` のようにループで書いてください。",
 )
@@ -277,14 +277,14 @@ _FILTER_PPRINT = message(
 _FILTER_RANDOM = message(
     "gate-filter-random",
     "The filter `{name}` is not allowed: a prompt must come out the same each time.",
-    "フィルタ `{name}` は使えません。プロンプトは毎回同じ結果になる必要があります。",
+    "フィルター `{name}` は使えません。プロンプトは毎回同じ結果になる必要があります。",
     fix_en="Use `|first`, or pick by round: `items[round_number % 3]`.",
     fix_ja="`|first` を使うか、`items[round_number % 3]` のようにラウンドで選んでください。",
 )
 _FILTER_HTML = message(
     "gate-filter-html",
     "The filter `{name}` makes HTML and is not allowed.",
-    "フィルタ `{name}` はHTMLを作るものなので使えません。",
+    "フィルター `{name}` はHTMLを作るものなので使えません。",
     fix_en="Write the text as it should be read; a prompt is not a web page.",
     fix_ja="プロンプトはWebページではありません。読ませたい文章をそのまま書いてください。",
 )
@@ -298,15 +298,15 @@ FILTERS: Mapping[str, str] = {
 }
 FILTER_ARGUMENTS = message(
     "gate-filter-arguments",
-    "The filter `{name}` is given arguments that it may not have here.",
-    "フィルタ `{name}` に、使えない引数が渡されています。",
+    "The filter `{name}` is given arguments that are not allowed.",
+    "フィルター `{name}` に、使えない引数が渡されています。",
     fix_en="It takes: {known}.",
-    fix_ja="使える引数: {known}",
+    fix_ja="使える引数：{known}",
 )
 LAZY = message(
     "gate-filter-lazy",
-    "The filter `{name}` gives no text or list by itself.",
-    "フィルタ `{name}` の結果は、そのままでは文字列やリストになりません。",
+    "The filter `{name}` does not return a text or list by itself.",
+    "フィルター `{name}` の結果は、そのままでは文字列やリストになりません。",
     fix_en="Write `|{name}|list`, `|{name}|join` or `{% for … in …|{name} %}`.",
     fix_ja="`|{name}|list`、`|{name}|join`、`{% for … in …|{name} %}` のいずれかで書いてください。",
 )
@@ -314,8 +314,8 @@ TEST = message(
     "gate-test",
     "The test `is {name}` is not allowed.",
     "判定 `is {name}` は使えません。",
-    fix_en="Allowed are: {known}.",
-    fix_ja="使えるもの: {known}",
+    fix_en="Allowed: {known}.",
+    fix_ja="使えるもの：{known}",
 )
 RECURSIVE_LOOP = message(
     "gate-recursive-loop",
@@ -328,7 +328,7 @@ NESTED_LOOPS = message(
     "gate-nested-loops",
     "Loops may be nested {most} deep.",
     "ループの入れ子は{most}段までです。",
-    fix_en="Take the inner loop out, or write its text once.",
+    fix_en="Move the inner loop out, or write its text once.",
     fix_ja="内側のループを外に出すか、直接書いてください。",
 )
 CALL_BLOCK = message(
@@ -341,7 +341,7 @@ CALL_BLOCK = message(
 SET_BLOCK_FILTER = message(
     "gate-set-block-filter",
     "The filter of a {% set %} block can only take fixed values.",
-    "{% set %} ブロックのフィルタには、決まった値しか渡せません。",
+    "{% set %} ブロックのフィルターには、決まった値しか渡せません。",
     fix_en="Write `{% set a %}…{% endset %}{% set b = a|replace(…) %}`.",
     fix_ja="`{% set a %}…{% endset %}{% set b = a|replace(…) %}` のように分けて書いてください。",
 )

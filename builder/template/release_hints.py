@@ -14,35 +14,35 @@ from builder.template.variables import PromptKind
 
 HISTORY_WORDS = message(
     "release-history-words",
-    "`{words}` is how a round's submission was headed; in {release} it stands inside `<submission>`.",
+    "`{words}` was the heading of a round's submission; {release} uses `<submission>` instead.",
     "`{words}` は以前の提出内容の見出しです。{release} では `<submission>` で囲まれます。",
-    fix_en="Speak of the `<submission>` blocks instead.",
+    fix_en="Refer to the `<submission>` blocks instead.",
     fix_ja="`<submission>` ブロックとして説明してください。",
 )
 HISTORY_PARTS = message(
     "release-history-parts",
-    "The template takes the history apart; its rounds are written differently in {release}.",
-    "テンプレートが履歴を加工しています。{release} では各ラウンドの書き方が異なります。",
-    fix_en="Look at the previews of a later round.",
+    "The template processes the history; {release} formats its rounds differently.",
+    "テンプレートが履歴を加工しています。{release} では各ラウンドの形式が異なります。",
+    fix_en="Check the preview of a later round.",
     fix_ja="2ラウンド目以降のプレビューを確認してください。",
 )
 OWN_TAGS = message(
     "release-own-tags",
-    "`<{tag}>` stands around a part of the prompt, so {release} neutralises tags of this name in values.",
+    "`<{tag}>` encloses a part of the prompt, so {release} neutralises tags of this name in values.",
     "`<{tag}>` が区切りに使われているため、{release} は値の中の同名のタグを無効にします。",
-    fix_en="Nothing to do, unless a task or submission is meant to bring such tags along.",
+    fix_en="Nothing to do, unless a task or submission needs to contain such tags.",
     fix_ja="タスクや提出物にこのタグを含める必要がなければ、対応は不要です。",
 )
 OLD_DEFAULT = message(
     "release-old-default",
-    "This is the default template of {before}; {release} brings another one.",
+    "This is the default template of {before}; {release} has a new one.",
     "{before} のデフォルトテンプレートのままです。{release} では新しいものになっています。",
-    fix_en="Take the new default below.",
+    fix_en="Use the new default below.",
     fix_ja="下の新しいデフォルトを取り込んでください。",
 )
 OLD_DEFAULT_CHANGED = message(
     "release-old-default-changed",
-    "This is based on the default template of {before}; {release} brings another one.",
+    "This is based on the default template of {before}; {release} has a new one.",
     "{before} のデフォルトテンプレートを基にしています。{release} では新しいものになっています。",
     fix_en="Merge the new default below.",
     fix_ja="下で新しいデフォルトとマージしてください。",

@@ -42,14 +42,14 @@ REASON_LENGTH = 500
 
 OUTPUT_LIMIT = message(
     "render-output-limit",
-    "The text grew beyond {most} characters and was stopped.",
+    "Stopped: the text is longer than {most} characters.",
     "出力が{most}文字を超えたため、中止しました。",
     fix_en="Print less: shorten a loop or a repetition.",
     fix_ja="ループや繰り返しを減らして、出力を短くしてください。",
 )
 MEMORY_LIMIT = message(
     "render-memory-limit",
-    "The template needs more memory than it may use, and was stopped.",
+    "Stopped: the template exceeded the memory limit.",
     "テンプレートが使えるメモリの上限を超えたため、中止しました。",
     fix_en="Build smaller texts and lists.",
     fix_ja="作る文字列やリストを小さくしてください。",

@@ -18,16 +18,16 @@ MOST_REPETITIONS = 1_000_000
 
 RANGE_OPEN = message(
     "gate-range-open",
-    "How many numbers this `range` gives depends on a value that may be of any size.",
+    "The length of this `range` depends on a value that has no limit.",
     "この `range` が作る数の個数は値によって決まり、上限がわかりません。",
-    fix_en="Loop over the value itself: `{% for line in user_prompt.splitlines() %}`; or write the most that"
-    " it may be: `range([…, 100]|min)`.",
+    fix_en="Loop over the value itself: `{% for line in user_prompt.splitlines() %}`; or set a limit:"
+    " `range([…, 100]|min)`.",
     fix_ja="`{% for line in user_prompt.splitlines() %}` のように値そのものを繰り返すか、"
     "`range([…, 100]|min)` のように上限を書いてください。",
 )
 REPETITIONS = message(
     "gate-repetitions",
-    "With the loops of this template something could be repeated {times} times; {most} are allowed.",
+    "The loops of this template could repeat something {times} times; {most} are allowed.",
     "このテンプレートのループでは、繰り返しが{times}回に達する可能性があります。上限は{most}回です。",
     fix_en="Write shorter ranges, or do not put one loop into another. A loop over a value's lines counts"
     " as {value} times, over its characters as {characters}; with `[:20]` behind the value as 20.",

@@ -23,7 +23,7 @@ UNKNOWN = message(
     "`{name}` is not a variable of this template.",
     "`{name}` はこのテンプレートの変数ではありません。",
     fix_en="It has: {known}.",
-    fix_ja="使える変数: {known}",
+    fix_ja="使える変数：{known}",
 )
 MISSPELT = message(
     "scope-misspelt",
@@ -37,7 +37,7 @@ OTHER_KIND = message(
     "`{name}` is a variable of the {kind} template, not of this one.",
     "`{name}` は {kind} テンプレートの変数で、このテンプレートでは使えません。",
     fix_en="This template has: {known}.",
-    fix_ja="このテンプレートで使える変数: {known}",
+    fix_ja="このテンプレートで使える変数：{known}",
 )
 MAYBE = message(
     "scope-maybe",
@@ -80,7 +80,7 @@ NO_FUNCTION = message(
     "There is no function `{name}`.",
     "`{name}` という関数はありません。",
     fix_en="Write it as a filter: `…|{filter}`.",
-    fix_ja="`…|{filter}` のように、フィルタとして書いてください。",
+    fix_ja="`…|{filter}` のように、フィルターとして書いてください。",
 )
 
 _AS_FILTERS = {"len": "length", "str": "string", "sorted": "sort", "reversed": "reverse"} | {

@@ -30,7 +30,7 @@ TOO_LONG = message(
 )
 BAD_CHARACTER = message(
     "syntax-character",
-    "The character {character} cannot stand in a template.",
+    "The character {character} is not allowed in a template.",
     "文字 {character} はテンプレートに使えません。",
     fix_en="Delete it; it is invisible and was probably pasted by accident.",
     fix_ja="削除してください。目に見えない文字で、貼り付けのときに紛れ込んだものと思われます。",
@@ -38,26 +38,26 @@ BAD_CHARACTER = message(
 SYNTAX_ERROR = message(
     "syntax-error",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason_ja}",
+    "Jinja2の構文エラー：{reason_ja}",
 )
 UNKNOWN_TAG = message(
     "syntax-unknown-tag",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason_ja}",
+    "Jinja2の構文エラー：{reason_ja}",
     fix_en="Use if, for, set, with, macro, call, filter or raw, and close each with its end tag.",
     fix_ja="使えるタグは if、for、set、with、macro、call、filter、raw で、終了タグで閉じます。",
 )
 UNCLOSED = message(
     "syntax-unclosed",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason_ja}",
+    "Jinja2の構文エラー：{reason_ja}",
     fix_en="Close every {% if %} with {% endif %}, every {% for %} with {% endfor %}, every {{ with }}.",
     fix_ja="{% if %} は {% endif %}、{% for %} は {% endfor %}、{{ は }} で閉じてください。",
 )
 UNCLOSED_BLOCK = message(
     "syntax-unclosed-block",
     "Jinja2 syntax error: {reason}",
-    "Jinja2の構文エラー: {reason_ja}",
+    "Jinja2の構文エラー：{reason_ja}",
     fix_en="The {% {tag} %} of line {opened} is still open: close it with {% end{tag} %}.",
     fix_ja="{opened}行目の {% {tag} %} が閉じられていません。{% end{tag} %} で閉じてください。",
 )
@@ -65,7 +65,7 @@ TOO_DEEP = message(
     "gate-too-deep",
     "The template is nested too deeply; {most} levels are allowed.",
     "テンプレートの入れ子が深すぎます。上限は{most}段です。",
-    fix_en="Take parts out with {% set %}, join texts with `~`, or use {% elif %} instead of nested ifs.",
+    fix_en="Split it with {% set %}, join texts with `~`, or use {% elif %} instead of nested ifs.",
     fix_ja="{% set %} で部分に分ける、文字列は `~` でつなぐ、{% elif %} を使うなどして浅くしてください。",
 )
 TOO_LARGE = message(

@@ -1,7 +1,9 @@
-"""Attribution, previews and pages of the leaderboard beside those of an older checkout: CPU time of the
-server with its workers and its reader, both sides in turns, and the ratio of the least that each took.
+"""Attribution, previews, comparisons and pages of the leaderboard beside those of an older checkout: CPU
+time of the server with its workers and its reader, both sides in turns, and the ratio of the
+least that each took.
 
-Run with: .venv/bin/python -m tests.benchmarks.against CHECKOUT [attribution] [preview] [pages] [--turns N]
+Run with: .venv/bin/python -m tests.benchmarks.against CHECKOUT [JOB …] [--turns N]; jobs are
+attribution, preview, compare and pages.
 The other checkout needs its ``.venv``, which its ``manage.py check`` makes.
 """
 
@@ -14,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 SIDE = Path(__file__).with_name("one_side.py")
-TURNS = {"attribution": 3, "again": 100, "preview": 100, "pages": 40}
-KINDS = ("attribution", "preview", "pages")
+TURNS = {"attribution": 3, "again": 100, "preview": 100, "compare": 40, "pages": 40}
+KINDS = ("attribution", "preview", "compare", "pages")
 
 
 class Side:

@@ -47,8 +47,13 @@ def jobs_of(kinds: list[str]) -> Iterator[tuple[str, str, Job]]:
     person = User.objects.create_user("yuki")
     client = Client(headers={"host": "127.0.0.1"})
     client.force_login(person)
+    if {"preview", "compare"} & {*kinds}:
+        load_demo()
     if "preview" in kinds:
         yield from previews(client)
+    if "compare" in kinds:
+        for name, address in comparisons(person):
+            yield name, "compare", lambda address=address: fetched(client, address)
     if {"attribution", "pages"} & {*kinds}:
         workspace, attribute, again = attribution(person)
         if "attribution" in kinds:
@@ -65,12 +70,44 @@ def fetched(client: Any, address: str) -> None:
     assert answer.status_code == 200, (address, answer.status_code)
 
 
-def previews(client: Any) -> Iterator[tuple[str, str, Job]]:
+def load_demo() -> None:
     from django.conf import settings
 
+    either("studio.home.demo", "studio.operations.demo").load_demo(settings.STUDIO_DATA)
+
+
+def comparisons(person: Any) -> Iterator[tuple[str, str]]:
+    """Two versions of the demo, and two of 1,000 lines, every tenth changed: as source and rendered."""
+    from django.utils import timezone
+
+    from studio.models import PromptSet
+    from studio.prompts.texts import Templates
+
+    now = timezone.now()
+    small = PromptSet.objects.get(slug="research-team")
+    assert small.latest is not None
+    judges = small.latest.evaluator_user_prompt, small.latest.judgment_user_prompt
+    large = PromptSet.objects.create(slug="large", name="Large", created_at=now, changed_at=now)
+    for base, word in enumerate(("根拠", "出典")):
+        lines = [
+            f"{n}. {word if n % 10 == 0 else '理由'}を{{{{ round_number }}}}つ示す。" for n in range(1000)
+        ]
+        text = "\n".join([small.latest.team_user_prompt, *lines])
+        large.save_version(Templates(text, *judges), base=base, message="m", author=person, at=now)
+    for size, slug, pair in (
+        ("small", "research-team", f"{small.latest.number - 1}...{small.latest.number}"),
+        ("large", "large", "1...2"),
+    ):
+        yield f"compare, {size}", f"/prompts/{slug}/compare/{pair}"
+        yield (
+            f"compare, {size}, rendered",
+            f"/prompts/{slug}/compare/{pair}?rendered=1&context=round-5-first&round=3",
+        )
+
+
+def previews(client: Any) -> Iterator[tuple[str, str, Job]]:
     from studio.models import PromptSet
 
-    either("studio.home.demo", "studio.operations.demo").load_demo(settings.STUDIO_DATA)
     saved = PromptSet.objects.get(slug="research-team").latest
     assert saved is not None
     count = iter(range(10**9))

@@ -45,7 +45,7 @@ def test_three_modes_stand_side_by_side_and_a_section_is_one_click_away(page: Pa
     expect(page.locator("#full-runtime")).to_be_in_viewport()
     page.get_by_role("navigation", name="Mode").get_by_role("link", name="none").click()
     expect(page.get_by_role("row", name=re.compile("Runtime"))).to_contain_text(
-        "The mode none does without it"
+        "Not included in the mode none"
     )
     page.set_viewport_size({"width": 420, "height": 800})
     stacked = [column.bounding_box() for column in columns]

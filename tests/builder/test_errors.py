@@ -148,12 +148,12 @@ VALID = '"user_prompt":"u","round_number":1,"team_id":"t","team_name":"T","execu
         (
             "[]",
             "Not a context: Input should be an object",
-            "コンテキストとして読めません: オブジェクトを指定してください",
+            "コンテキストとして読めません：オブジェクトを指定してください",
         ),
         (
             "{",
             "Not a context: Invalid JSON: EOF while parsing an object at line 1 column 1",
-            "コンテキストとして読めません: JSONの構文が正しくありません"
+            "コンテキストとして読めません：JSONの構文が正しくありません"
             "（EOF while parsing an object at line 1 column 1）",
         ),
     ],

@@ -17,14 +17,14 @@ from studio.workspaces.roots import FolderRefused
 class Command(StudioCommand):
     """Allow folders, take them back, or list them."""
 
-    help = "Allow folders below which MixSeek workspaces lie. A running studio sees it at once."
+    help = "Allow folders that contain MixSeek workspaces. Takes effect at once in a running studio."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Which folders, and whether they are taken back."""
         parser.add_argument(
-            "folders", nargs="*", metavar="DIR", help="folders; without any, lists those allowed"
+            "folders", nargs="*", metavar="DIR", help="folders to allow; without any, lists the allowed ones"
         )
-        parser.add_argument("--take-back", action="store_true", help="do not allow these folders any longer")
+        parser.add_argument("--take-back", action="store_true", help="stop allowing these folders")
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -46,4 +46,4 @@ class Command(StudioCommand):
         elif take_back(Path(folder)):
             self.stdout.write(f"No longer allowed: {folder}")
         else:
-            raise CommandError(f"{folder} was not allowed: «allow» without a folder lists those that are.")
+            raise CommandError(f"{folder} was not allowed: «allow» without a folder lists the allowed ones.")

@@ -15,7 +15,7 @@ _WIDTH = 30
 class Command(BaseCommand):
     """Examine what ran in the workspaces; what is known already is not examined again."""
 
-    help = "Find the version of a prompt that produced each run. The studio does so by itself, too."
+    help = "Find the prompt version that produced each run. The studio also does this automatically."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Which workspaces."""
@@ -23,7 +23,7 @@ class Command(BaseCommand):
             "workspaces",
             nargs="*",
             metavar="WORKSPACE",
-            help="a workspace's address in the studio, or its folder; all where none is named",
+            help="a workspace's address in the studio, or its folder (default: all)",
         )
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
 

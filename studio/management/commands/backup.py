@@ -11,7 +11,7 @@ from studio.operations.backup import BackupError, back_up
 class Command(BaseCommand):
     """Back up the database."""
 
-    help = "Write a backup of the whole database to a new file; the studio may go on running."
+    help = "Write a backup of the whole database to a new file; the studio may keep running."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The file to write."""

@@ -28,13 +28,13 @@ class Command(BaseCommand):
             "workspaces",
             nargs="*",
             metavar="WORKSPACE",
-            help="a workspace's address in the studio, or its folder; all where none is named",
+            help="a workspace's address in the studio, or its folder (default: all)",
         )
         parser.add_argument(
             "--format",
             choices=list(FORMATS),
             default="text",
-            help="for a person, for a program, or as annotations of a code host",
+            help="text, JSON, or annotations for a code host",
         )
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
 

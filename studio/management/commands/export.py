@@ -32,27 +32,29 @@ class Command(StudioCommand):
         parser.add_argument(
             "what",
             metavar="SET[@LABEL|@NUMBER]",
-            help="the set's address, and which version; the newest where none is named",
+            help="the set's address, and the version (default: the newest)",
         )
         parser.add_argument(
             "--workspace",
             metavar="PATH",
             action="append",
             required=True,
-            help="the folder of a workspace; registered if it is not yet. May be given more than once",
+            help="the folder of a workspace; registered if necessary. Can be repeated",
         )
         parser.add_argument(
             "--file",
             default="",
-            help="a prompt file beside the main one, which an orchestrator file of the workspace names",
+            help="another prompt file, which an orchestrator file of the workspace refers to",
         )
-        parser.add_argument("--dry-run", action="store_true", help="print what would change, write nothing")
+        parser.add_argument("--dry-run", action="store_true", help="print what would change; write nothing")
         parser.add_argument(
             "--overwrite",
             action="store_true",
-            help="also where somebody edited the file by hand; the edit is kept as a version first",
+            help="also if the file was edited by hand; the edit is saved as a version first",
         )
-        parser.add_argument("--user", metavar="NAME", help=f"whom the receipt names ({OPERATOR})")
+        parser.add_argument(
+            "--user", metavar="NAME", help=f"the user named in the export record (default: {OPERATOR})"
+        )
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
 
     def handle(self, *args: Any, **options: Any) -> None:

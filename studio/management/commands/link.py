@@ -12,7 +12,7 @@ from studio.access.signin import signin_link
 class Command(StudioCommand):
     """Print a fresh sign-in link."""
 
-    help = "Print a fresh link to sign in with; it is good once."
+    help = "Print a new sign-in link that works once."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The data folder, where it is not the usual one."""

@@ -11,11 +11,11 @@ from studio.api.document import FILE, written
 class Command(BaseCommand):
     """After a change of the API."""
 
-    help = "Writes studio/api/openapi.json. With --check says whether it is what the code makes."
+    help = "Write studio/api/openapi.json; with --check, verify that it is up to date."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """As Django asks for them."""
-        parser.add_argument("--check", action="store_true", help="write nothing, exit 1 where it differs")
+        parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if it differs")
 
     def handle(self, *args: Any, check: bool, **options: Any) -> None:
         """Write, or compare."""
@@ -23,4 +23,4 @@ class Command(BaseCommand):
         if not check:
             FILE.write_text(text, encoding="utf-8")
         elif not FILE.exists() or FILE.read_text(encoding="utf-8") != text:
-            raise CommandError("studio/api/openapi.json is not what the code makes: run manage.py openapi.")
+            raise CommandError("studio/api/openapi.json is out of date: run manage.py openapi.")

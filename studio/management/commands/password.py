@@ -13,11 +13,11 @@ from studio.access.signin import reset_link
 class Command(StudioCommand):
     """Print a link to set a password with."""
 
-    help = "Print a link at which the account's password can be set, once and within a day."
+    help = "Print a link for setting the account's password; it works once, within a day."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Whose password."""
-        parser.add_argument("name", metavar="NAME", help="the name that the person signs in with")
+        parser.add_argument("name", metavar="NAME", help="the name of the account")
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -16,7 +16,7 @@ from studio.shell.data_folder import make_data_folder
 class Command(StudioCommand):
     """Read everything back."""
 
-    help = "Read what «write_all» or the button wrote into a studio that is empty; all of it or nothing."
+    help = "Import what «write_all» or the download button wrote into an empty studio; all or nothing."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The folder or the zip."""

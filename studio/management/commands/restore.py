@@ -15,7 +15,7 @@ from studio.shell.data_folder import make_data_folder
 class Command(StudioCommand):
     """Restore the database."""
 
-    help = "Put a backup in the database's place, after checking it; what was there before is kept."
+    help = "Check a backup and restore it; a copy of the current database is kept."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The file to read."""
@@ -30,7 +30,7 @@ class Command(StudioCommand):
         try:
             check(options["file"])
             if not is_empty():
-                self.stdout.write(f"The database as it was is kept in {keep_copy('restore')}.")
+                self.stdout.write(f"A copy of the previous database was saved to {keep_copy('restore')}.")
             manifest = restore(options["file"])
             bring_up_to_date()
             record(Event.DATABASE_RESTORED, name=str(options["file"]), after={"made_at": manifest.made_at})

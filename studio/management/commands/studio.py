@@ -42,14 +42,14 @@ class Command(StudioCommand):
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on (127.0.0.1)")
         parser.add_argument("--port", type=_port, default=8000, help="port to listen on (8000)")
         parser.add_argument("--no-browser", action="store_true", help="do not open a browser")
-        parser.add_argument("--no-demo", action="store_true", help="begin empty, without the demo")
+        parser.add_argument("--no-demo", action="store_true", help="start without the demo")
         parser.add_argument("--data", metavar="DIR", help="folder for database, key and backups")
         parser.add_argument(
             "--workspaces",
             metavar="DIR",
             action="append",
             default=[],
-            help="a folder below which MixSeek workspaces lie; remembered, and may be given more than once",
+            help="a folder that contains MixSeek workspaces; remembered, can be repeated",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -96,7 +96,7 @@ class Command(StudioCommand):
         if not demo:
             pending.unlink(missing_ok=True)
         if kept := bring_up_to_date():
-            self.stdout.write(f"The database is of an older version; as it was, it is kept in {kept}.")
+            self.stdout.write(f"The database is from an older version; a copy was saved to {kept}.")
         if pending.exists():
             from studio.home.demo import load_demo
 
@@ -107,14 +107,14 @@ class Command(StudioCommand):
     def _reconcile(self) -> None:
         """Exports that the last stop cut off: what became of them is told by their files."""
         for receipt in reconcile(timezone.now()):
-            self.stdout.write(f"An export was cut off: {receipt}.")
+            self.stdout.write(f"An export was interrupted: {receipt}.")
 
     def _announce(self, server: socket.socket, browser: bool) -> None:
         address = base_url(server)
         host = server.getsockname()[0]
         settings.ALLOWED_HOSTS.append(f"[{host}]" if ":" in host else host)
         if host in ("0.0.0.0", "::") and not settings.ENVIRONMENT.origins:
-            self.stdout.write("Other machines are let in once STUDIO_ORIGINS names the address they use.")
+            self.stdout.write("Other machines can connect once STUDIO_ORIGINS contains the address they use.")
         remember_address(settings.STUDIO_DATA, address)
         link = signin_link()
         self.stdout.write(

@@ -10,7 +10,7 @@ from studio.operations.start import run_tests
 class Command(BaseCommand):
     """Run the tests."""
 
-    help = "Run the tests; what follows is handed to pytest."
+    help = "Run the tests; arguments are passed to pytest."
 
     def run_from_argv(self, argv: list[str]) -> None:
         """Everything after the name belongs to pytest, `--help` too."""

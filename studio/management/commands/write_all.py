@@ -15,7 +15,7 @@ from studio.everything.writing import write_everything
 class Command(StudioCommand):
     """Write everything as plain files."""
 
-    help = "Write everything as plain files into a new folder; the studio may go on running."
+    help = "Write everything as plain files to a new folder; the studio may keep running."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """The folder to make."""

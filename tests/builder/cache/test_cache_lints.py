@@ -152,7 +152,7 @@ def test_a_short_prefix_is_named_where_a_minimum_is_given() -> None:
     assert (lint.line, lint.params["minimum"]) == (1, 1024)
     assert lint.replacement == lints(CALL_FIRST)["C001"].replacement
     assert lint.bytes_lost == grown(CALL_FIRST, lint.replacement, 1)
-    assert lint.text("ja").startswith("タスク中に変わらない部分: 3トークン。")
+    assert lint.text("ja").startswith("タスク中に変わらない部分：3トークン。")
     assert "C006" not in lints(CALL_FIRST)
     assert "C006" not in lints(CALL_FIRST, minimum=3)
     assert "C006" in lints(CALL_FIRST, minimum=4)

@@ -94,7 +94,7 @@ def test_level_one_alone_beyond_the_budget_is_said() -> None:
     fitted = fit(10)
     assert (fitted.text, fitted.over_budget) == (LEVEL_1, True)
     assert fitted.notes() == [
-        f"What is never left out needs {tokens(LEVEL_1)} tokens; the budget is 10.",
+        f"The parts that are never left out need {tokens(LEVEL_1)} tokens; the budget is 10.",
         "Left out (level 2): the feedback on the latest round",
         "Left out (level 2): the three leading teams",
         "Left out (level 2): the score trend",
@@ -102,7 +102,7 @@ def test_level_one_alone_beyond_the_budget_is_said() -> None:
         "Left out (level 3): the teams from rank 4 on",
         "Left out (level 3): scores and feedback of earlier rounds",
     ]
-    assert fitted.notes("ja")[-3] == "省略（レベル3）: ラウンド 1, 2, 3 のSubmission"
+    assert fitted.notes("ja")[-3] == "省略（レベル3）：ラウンド 1, 2, 3 のSubmission"
 
 
 def test_a_first_round_has_nothing_to_leave_out() -> None:

@@ -186,8 +186,8 @@ def test_config_limits_what_a_template_is_given(tmp_path: Path) -> None:
             "{{ submission_history.content }}",
             (
                 1,
-                "`submission_history` is a list and has no part `content`.",
-                "Go through it: `{% for item in submission_history %}{{ item.content }}{% endfor %}`.",
+                "`submission_history` is a list and has no field `content`.",
+                "Loop over it: `{% for item in submission_history %}{{ item.content }}{% endfor %}`.",
             ),
         ),
         (
@@ -296,14 +296,14 @@ def test_a_failure_while_rendering_names_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(UndefinedFailure) as raised:
         build(tmp_path, "一\n{{ submission_history[7].content }}")
     assert raised.value.line == 2
-    assert raised.value.text("ja").startswith("continuation_prompt.jinja2 2行目: ")
+    assert raised.value.text("ja").startswith("continuation_prompt.jinja2 2行目：")
 
 
 def test_a_failure_speaks_japanese_and_says_what_to_write(tmp_path: Path) -> None:
     with pytest.raises(TemplateFailure) as raised:
         build(tmp_path, "{{ user_qery }}")
     assert raised.value.text("ja") == (
-        "continuation_prompt.jinja2 1行目: `user_qery` はこのテンプレートの変数ではありません。"
+        "continuation_prompt.jinja2 1行目：`user_qery` はこのテンプレートの変数ではありません。"
         "`user_query` のことですか？"
     )
     assert raised.value.advice("ja") == "`user_query` と書いてください。"

@@ -261,7 +261,7 @@ def test_a_wrong_type_is_no_default(workspace: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("orchestrator = 1", "line 1: `orchestrator` must be a table of its own, but is a TOML integer"),
+        ("orchestrator = 1", "line 1: `orchestrator` must be a separate table, but is a TOML integer"),
         (
             "[orchestrator]\nprompt_builder_config = 1",
             "line 2: prompt_builder_config must be a string, but is a TOML integer",
@@ -298,7 +298,7 @@ def test_init_writes_the_defaults_with_their_help(tmp_path: Path) -> None:
 def test_init_refuses_to_overwrite(workspace: Path) -> None:
     path = write(workspace, "# mine\n")
 
-    with pytest.raises(PromptFileConflict, match="exists already; nothing was written") as refused:
+    with pytest.raises(PromptFileConflict, match="already exists; nothing was written") as refused:
         init_file(workspace, today=TODAY)
     assert "--force" in refused.value.advice()
     assert path.read_text() == "# mine\n"

@@ -111,7 +111,7 @@ def test_where_no_line_is_known_the_key_and_the_templates_line_are_named() -> No
 
     assert (problem.line, problem.column, problem.exact) == (2, None, False)
     assert problem.text().startswith("team_user_prompt, line 2: `x` is not a variable of this template.")
-    assert problem.text("ja").startswith("team_user_prompt の2行目: ")
+    assert problem.text("ja").startswith("team_user_prompt の2行目：")
 
 
 def test_findings_come_in_the_order_of_the_file() -> None:

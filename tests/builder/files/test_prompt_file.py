@@ -71,8 +71,8 @@ def test_a_file_without_the_table_has_no_values() -> None:
             "[prompt_builder.team_user_prompt]",
             "line 1: team_user_prompt must be a string, but is a TOML table",
         ),
-        ("\n[[prompt_builder]]", "line 2: `prompt_builder` must be a table of its own, but is a TOML array"),
-        ("prompt_builder = 1", "line 1: `prompt_builder` must be a table of its own, but is a TOML integer"),
+        ("\n[[prompt_builder]]", "line 2: `prompt_builder` must be a separate table, but is a TOML array"),
+        ("prompt_builder = 1", "line 1: `prompt_builder` must be a separate table, but is a TOML integer"),
     ],
 )
 def test_a_wrong_type_is_refused_with_its_line(text: str, sentence: str) -> None:
@@ -210,10 +210,10 @@ def test_a_crlf_file_keeps_crlf() -> None:
     [
         (
             b"a = 1\nprompt_builder = { x = 1 }",
-            "line 2: `prompt_builder` must be a table of its own, but is a TOML inline table",
+            "line 2: `prompt_builder` must be a separate table, but is a TOML inline table",
         ),
-        (b"[[prompt_builder]]", "`prompt_builder` must be a table of its own, but is a TOML array"),
-        (b"prompt_builder = 1", "`prompt_builder` must be a table of its own, but is a TOML integer"),
+        (b"[[prompt_builder]]", "`prompt_builder` must be a separate table, but is a TOML array"),
+        (b"prompt_builder = 1", "`prompt_builder` must be a separate table, but is a TOML integer"),
         (b"\xef\xbb\xbf[prompt_builder]", "begins with a byte order mark"),
         (b"[prompt_builder]\n[prompt_builder.team_user_prompt]", "line 2: team_user_prompt must be a string"),
         (b"[prompt_builder]\nteam_user_prompt.x = 1", "line 2: team_user_prompt must be a string"),
@@ -228,7 +228,7 @@ def test_what_cannot_be_merged_into_is_refused_with_a_reason(old: bytes, sentenc
 
 def test_a_lone_surrogate_is_refused() -> None:
     with pytest.raises(
-        PromptFileInvalid, match=r"team_user_prompt: the text holds a lone surrogate \(character 2\)"
+        PromptFileInvalid, match=r"team_user_prompt: the text contains a lone surrogate \(character 2\)"
     ):
         merge(None, {"team_user_prompt": "a\ud800"}, TODAY)
 

@@ -44,7 +44,7 @@ def test_what_cannot_be_read_is_refused_with_file_and_line(data: bytes, line: in
 def test_the_sentence_is_japanese_too() -> None:
     with pytest.raises(PromptFileInvalid) as refused:
         TomlFile(b"a =", "f.toml")
-    assert refused.value.text("ja") == "f.toml の1行目: TOMLとして読めません: Invalid value"
+    assert refused.value.text("ja") == "f.toml の1行目：TOMLとして読めません：Invalid value"
 
 
 def test_a_file_that_is_too_large_is_refused() -> None:
@@ -66,10 +66,10 @@ def test_a_table_that_is_none_is_refused_with_its_line() -> None:
     file = TomlFile(b"b = 1\n[[a]]\n", "f.toml")
 
     with pytest.raises(
-        PromptFileInvalid, match=r"f\.toml, line 2: `a` must be a table of its own, but is a TOML array"
+        PromptFileInvalid, match=r"f\.toml, line 2: `a` must be a separate table, but is a TOML array"
     ):
         file.value_at("a", "x")
     with pytest.raises(
-        PromptFileInvalid, match="line 1: `b` must be a table of its own, but is a TOML integer"
+        PromptFileInvalid, match="line 1: `b` must be a separate table, but is a TOML integer"
     ):
         file.value_at("b", "x")

@@ -143,7 +143,7 @@ def test_a_hand_edit_is_a_conflict_that_shows_it(file: Path) -> None:
 
 
 def test_a_file_that_appeared_or_went_is_a_conflict(file: Path, tmp_path: Path) -> None:
-    with pytest.raises(PromptFileConflict, match="exists already") as appeared:
+    with pytest.raises(PromptFileConflict, match="already exists") as appeared:
         put(file, expected=None)
     assert (appeared.value.found, file.read_bytes()) == (OLD, OLD)
     file.unlink()
@@ -176,7 +176,7 @@ def test_a_file_made_in_between_is_a_conflict(file: Path) -> None:
         if told == "compared-again":
             file.write_bytes(b"made = 3\n")
 
-    with pytest.raises(PromptFileConflict, match="exists already"):
+    with pytest.raises(PromptFileConflict, match="already exists"):
         put(file, expected=None, on_step=make)
     assert (file.read_bytes(), names(file)) == (b"made = 3\n", ["prompt_builder.toml"])
 
@@ -218,7 +218,7 @@ def as_write_protected(path: Path) -> None:
 ODD = {
     as_symlink: "is a symbolic link",
     as_fifo: "is not a regular file",
-    as_hard_link: r"has 2 names \(hard links\)",
+    as_hard_link: r"has 2 hard links",
     as_folder: "is not a regular file",
     as_socket: "is not a regular file",
     as_write_protected: "is write-protected",
@@ -337,7 +337,7 @@ def test_too_much_is_refused(file: Path, tmp_path: Path) -> None:
 def test_a_busy_folder_is_waited_for_and_then_left(file: Path) -> None:
     def while_locked(told: str) -> None:
         if told == "locked":
-            with pytest.raises(PromptFileUnwritable, match=r"Somebody else is writing to .*configs"):
+            with pytest.raises(PromptFileUnwritable, match=r"Another process is writing to .*configs"):
                 put(file, b"second = 1\n", lock_seconds=0.05)
 
     put(file, on_step=while_locked)
@@ -348,7 +348,7 @@ def test_a_turn_lasts_for_more_than_one_write(file: Path, tmp_path: Path) -> Non
     with turn(file, tmp_path) as mine:
         assert mine.peek()[0].data == OLD
         put(file, within=mine)
-        with pytest.raises(PromptFileUnwritable, match="Somebody else is writing"):
+        with pytest.raises(PromptFileUnwritable, match="Another process is writing"):
             put(file, OLD, expected=NEW, lock_seconds=0)
         assert mine.peek()[0].data == NEW
         remove(file, sha256(NEW), tmp_path, within=mine)
@@ -393,7 +393,7 @@ def test_without_an_exchange_of_names_it_is_still_atomic(file: Path, monkeypatch
     file.unlink()
     put(file, expected=None)
     assert (file.read_bytes(), names(file)) == (NEW, ["prompt_builder.toml"])
-    with pytest.raises(PromptFileConflict, match="exists already"):
+    with pytest.raises(PromptFileConflict, match="already exists"):
         put(file, OLD, expected=None)
 
 
@@ -418,7 +418,7 @@ def test_a_full_disk_leaves_the_old_file(small_disk: tuple[Path, int]) -> None:
     path = root / "p.toml"
     path.write_bytes(OLD)
 
-    with pytest.raises(PromptFileUnwritable, match=f"{os.strerror(number)}; it is as it was"):
+    with pytest.raises(PromptFileUnwritable, match=f"{os.strerror(number)}; the file is unchanged"):
         replace(path, b"#" * 1_000_000, sha256(OLD), root)
 
     assert (path.read_bytes(), os.listdir(root)) == (OLD, ["p.toml"])
@@ -445,7 +445,7 @@ def expect_failure(path: Path, reason: str) -> None:
     try:
         put(path, b"#" * 100_000)
     except PromptFileUnwritable as error:
-        sys.exit(f"{path} cannot be written: {reason}; it is as it was" != str(error))
+        sys.exit(f"{path} cannot be written: {reason}; the file is unchanged" != str(error))
     sys.exit("it was written")
 
 
@@ -549,7 +549,7 @@ def test_a_failing_sync_of_the_content_leaves_the_old_file(
 
     monkeypatch.setattr(os, "fsync", fsync)
 
-    with pytest.raises(PromptFileUnwritable, match="No space left on device; it is as it was"):
+    with pytest.raises(PromptFileUnwritable, match="No space left on device; the file is unchanged"):
         put(file)
     assert (file.read_bytes(), names(file)) == (OLD, ["prompt_builder.toml"])
 

@@ -15,21 +15,21 @@ _NESTED = 22
 HOSTILE: dict[str, tuple[list[str], str]] = {
     "levenshtein": (
         [f"CREATE VIEW leader_board AS SELECT {_LONG}::FLOAT AS score, {_COLUMNS}"],
-        "`leader_board` is a view in it",
+        "`leader_board` is a view",
     ),
     "range": (
         [
             "CREATE VIEW leader_board AS SELECT i::VARCHAR AS execution_id, 't' AS team_id, 'T' AS team_name,"
             " 1 AS round_number, 1.0 AS score FROM range(100000000000000) t(i)"
         ],
-        "`leader_board` is a view in it",
+        "`leader_board` is a view",
     ),
     "recursive": (
         [
             "CREATE VIEW execution_summary AS WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r)"
             " SELECT i::VARCHAR AS execution_id, 'task' AS user_prompt FROM r"
         ],
-        "`execution_summary` is a view in it",
+        "`execution_summary` is a view",
     ),
     # Each is made while the one below it is still harmless: to make them takes no time.
     "nested joins": (
@@ -41,7 +41,7 @@ HOSTILE: dict[str, tuple[list[str], str]] = {
                 for number in range(_NESTED - 1, 0, -1)
             ),
         ],
-        "`round_history` is a view in it",
+        "`round_history` is a view",
     ),
     "generated column": (
         [
@@ -61,7 +61,7 @@ HOSTILE: dict[str, tuple[list[str], str]] = {
     ),
     "index over an expression": (
         [_TABLE, "CREATE INDEX own ON leader_board (lower(team_id))"],
-        "its index `own` is over an expression",
+        "its index `own` uses an expression",
     ),
 }
 """By name: what makes the file, and what the refusal names."""

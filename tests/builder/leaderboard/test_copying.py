@@ -165,10 +165,10 @@ def test_a_link_out_of_the_allowed_folders_is_refused(
     (outside / what).write_bytes(file.read_bytes() if file.exists() else b"log")
     file.unlink(missing_ok=True)
     file.symlink_to(outside / what)
-    with pytest.raises(LeaderboardError, match="lies outside the folders that may be read") as caught:
+    with pytest.raises(LeaderboardError, match="is outside the allowed folders") as caught:
         open_store(played.path, roots=[played.path]).executions()
     assert str(outside / what) in str(caught.value)
-    assert "許可されたフォルダの外" in caught.value.text("ja")
+    assert "許可されたフォルダーの外" in caught.value.text("ja")
 
 
 @pytest.mark.slow

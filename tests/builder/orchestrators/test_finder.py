@@ -86,7 +86,8 @@ def test_a_name_counts_from_the_workspace_or_is_a_whole_path(workspace: Path) ->
     [
         (
             '"prompts/other.toml"',
-            "configs/own.toml:3 names prompts/other.toml, which does not exist: a run would fail to start",
+            "configs/own.toml:3 refers to prompts/other.toml, which does not exist:"
+            " a run would fail to start",
         ),
         (
             '"configs/blank.toml"',

@@ -252,5 +252,5 @@ def test_the_prompt_of_a_workflow_is_read_out_of_its_json(tmp_path: Path) -> Non
         assert flow.text.startswith("<task>\nWrite.\n</task>\n")
         assert flow.previous_steps is not None and set(flow.previous_steps) == {"gather"}
         assert store.delivered(made.ids[0], "t1", 1).previous_steps is None
-        with pytest.raises(PromptNotStored, match="a workflow of functions alone"):
+        with pytest.raises(PromptNotStored, match="a workflow of functions only"):
             store.delivered(made.ids[0], "code", 1)

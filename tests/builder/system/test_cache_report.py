@@ -81,7 +81,7 @@ def test_an_estimate_near_the_minimum_decides_nothing() -> None:
     (near,) = CacheReport(one, one, [CacheMinimum("P", "m", tokens + 5)]).verdicts
     (far,) = CacheReport(one, one, [CacheMinimum("P", "m", tokens * 3)]).verdicts
     assert (near.outcome, far.outcome) == ("uncertain", "too_short")
-    assert near.text() == f"About {tokens} tokens are the same and {tokens + 5} are needed: too close to say"
+    assert near.text() == f"About {tokens} tokens are the same and {tokens + 5} are needed: too close to tell"
 
 
 def test_the_table_is_dated_and_within_what_vendors_ask() -> None:

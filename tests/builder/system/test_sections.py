@@ -36,8 +36,8 @@ def test_blocks_are_name_blank_line_content() -> None:
         ("missing", None, None),
     ]
     assert [each.text() for each in found.diagnostics] == [
-        "A.md is longer than the limit allows; the prompt holds 3 of its characters",
-        "B.md does not exist; the prompt says so in its place",
+        "A.md is over the limit; the prompt contains 3 of its characters",
+        "B.md does not exist; the prompt contains a note instead",
     ]
 
 

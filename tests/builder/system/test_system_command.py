@@ -40,12 +40,12 @@ def test_the_report_shows_sections_files_skills_and_caching(
     assert any(row.startswith("USER.md missing") for row in rows)
     assert any(row.startswith("gmail listed") for row in rows)
     assert any(row.startswith("OpenAI GPT-4o and later Nothing is cached") for row in rows)
-    assert "hint: USER.md does not exist; the prompt says so in its place" in rows
+    assert "hint: USER.md does not exist; the prompt contains a note instead" in rows
 
 
 def test_an_empty_mode_has_a_report_too(capsysbinary: pytest.CaptureFixture[bytes], workspace: Path) -> None:
     code, out, _ = output(capsysbinary, str(workspace), "--mode", "none", "--report")
-    assert code == 0 and "The mode `none` does without it" in out
+    assert code == 0 and "Not included in the mode `none`" in out
 
 
 def test_what_is_wrong_goes_to_stderr_and_into_the_exit_code(
@@ -54,12 +54,12 @@ def test_what_is_wrong_goes_to_stderr_and_into_the_exit_code(
     write(workspace / "skills/mute/SKILL.md", "---\nname: mute\n---\n")
     code, out, err = output(capsysbinary, str(workspace))
     assert (code, out[:8]) == (0, "You are ")
-    assert err.startswith("warning: skills/mute/SKILL.md has no description; the skill is left out. Say in")
+    assert err.startswith("warning: skills/mute/SKILL.md has no description; the skill is not used. Write in")
     (workspace / "USER.md").unlink()
     (workspace / "USER.md").symlink_to("/etc/passwd")
     code, out, err = output(capsysbinary, str(workspace))
     assert (code, out[:8]) == (1, "You are ")
-    assert "error: USER.md leads out of the workspace by a symbolic link" in err
+    assert "error: USER.md is a symbolic link to outside the workspace" in err
 
 
 def test_a_broken_settings_file_is_told_with_its_line(

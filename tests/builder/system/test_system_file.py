@@ -108,7 +108,7 @@ def test_every_problem_has_its_line_and_says_what_to_write() -> None:
         (16, "`time.userTimezone`: Asia/Tokio is not a time zone"),
         (18, "`sandbox.enabled` must be a TOML boolean, but is a TOML string"),
         (21, "`tools.1.name` is missing"),
-        (24, "`other` stands outside of [system_prompt] and is ignored"),
+        (24, "`other` is outside of [system_prompt] and is ignored"),
     ]
     assert next(each for each in found if each.line == 4).advice("ja") == "`identity_line` ではありませんか？"
     assert (
@@ -120,14 +120,14 @@ def test_the_first_problem_is_raised_with_file_and_line() -> None:
     with pytest.raises(PromptFileInvalid) as found:
         read_system_file(WRONG, "s.toml")
     assert str(found.value) == "s.toml, line 2: `mode` must be one of 'full', 'minimal', 'none'"
-    assert found.value.text("ja").startswith("s.toml の2行目: `mode` は次のいずれか")
+    assert found.value.text("ja").startswith("s.toml の2行目：`mode` は次のいずれか")
 
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
         (b"[system_prompt]\nx = [", "not valid TOML: Invalid value"),
-        (b"system_prompt = 3\n", "`system_prompt` must be a table of its own, but is a TOML integer"),
+        (b"system_prompt = 3\n", "`system_prompt` must be a separate table, but is a TOML integer"),
         (
             b"[system_prompt]\nmode = 'full'\ndocs_path = 2026-01-01\n",
             "`docs_path` must be a TOML string, but is a TOML date or time",

@@ -187,7 +187,7 @@ def test_minimal_and_none_hold_what_their_table_says() -> None:
     ]
     assert none.text == "You are Aki."
     assert minimal.section("skills").reason is not None
-    assert reasons(minimal)["skills"] == "The mode `minimal` does without it"
+    assert reasons(minimal)["skills"] == "Not included in the mode `minimal`"
     assert len(reasons(none)) == 13 and none.files == none.skills == ()
 
 
@@ -195,8 +195,8 @@ def test_what_is_absent_is_left_out_and_says_why() -> None:
     built = render_system_prompt(SystemPromptInput(workspace_dir="/w", runtime=Runtime(thinking="")))
     assert ids(built) == ["identity", "workspace", "reasoning"]
     assert reasons(built) == {
-        "tooling": "No tool is declared",
-        "skills": "There is no skill",
+        "tooling": "No tools are declared",
+        "skills": "There are no skills",
         "self_update": "`self_update` is off",
         "documentation": "No `docs_path` is given",
         "workspace_files": "No file is injected",
@@ -216,7 +216,7 @@ def test_what_is_absent_is_left_out_and_says_why() -> None:
 def test_disabled_section_is_gone_and_names_the_setting() -> None:
     built = render(disabled_sections={"project_context", "time"})
     assert "Project Context" not in built.text and "Timezone" not in built.text
-    assert reasons(built)["time"] == "`disabled_sections` names it"
+    assert reasons(built)["time"] == "Disabled by `disabled_sections`"
     # Without the files, the notice of them would be untrue.
     assert reasons(built)["workspace_files"] == "No file is injected"
 

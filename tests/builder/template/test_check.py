@@ -101,8 +101,8 @@ def test_if_without_else_is_a_warning() -> None:
             "warning",
             2,
             4,
-            "This `… if …` has no `else`: where the condition is false it prints nothing, and fails where it"
-            " is used further.",
+            "This `… if …` has no `else`: if the condition is false it prints nothing,"
+            " and using its value fails.",
         )
     ]
 

@@ -40,7 +40,7 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             "{% include 'x' %}",
             4,
             "The tag `include` is not allowed in a prompt template.",
-            "A prompt template stands alone: write the text here; for repeated text use {% macro %}.",
+            "A template cannot include others: write the text here; for repeated text use {% macro %}.",
         ),
         ("{{ 2 ** 3 }}", 4, "The operator `**` is not allowed.", "Multiply with `*`, or write the number."),
         (
@@ -76,7 +76,7 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
         (
             "{% for loop in 'ab' %}{% endfor %}",
             8,
-            "`loop` has a meaning of its own and cannot be used as a name.",
+            "`loop` is reserved and cannot be used as a name.",
             "Choose another name.",
         ),
         (
@@ -107,7 +107,7 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
             "{{ 'a'.zfill(9) }}",
             7,
             "The method `zfill()` is not allowed.",
-            "Allowed are: capitalize count endswith find join lower replace split splitlines startswith strip"
+            "Allowed: capitalize count endswith find join lower replace split splitlines startswith strip"
             " title upper.",
         ),
         (
@@ -125,7 +125,7 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
         (
             "{{ '{}'.format(1) }}",
             8,
-            "`format` is not allowed, because it can reach into Python's own values.",
+            "`format` is not allowed, because it can access Python internals.",
             "Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
         ),
         (
@@ -138,13 +138,13 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
         (
             "{{ 'a b'.split()|map('upper')|join }}",
             18,
-            "The filter `map` is not allowed, because it can reach into Python's own values.",
+            "The filter `map` is not allowed, because it can access Python internals.",
             "Use a loop: `{% for item in items if … %}{{ item|upper }}{% endfor %}`.",
         ),
         (
             "{{ '%s'|format(1) }}",
             9,
-            "`format` is not allowed, because it can reach into Python's own values.",
+            "`format` is not allowed, because it can access Python internals.",
             "Join texts with `~`, for instance `'Round ' ~ round_number`; round numbers with `|round(2)`.",
         ),
         (
@@ -162,13 +162,13 @@ def test_harmless_template_is_accepted_and_renders_as_without_a_sandbox(template
         (
             "{{ [1]|sort(attribute='a') }}",
             8,
-            "The filter `sort` is given arguments that it may not have here.",
+            "The filter `sort` is given arguments that are not allowed.",
             "It takes: case_sensitive, reverse.",
         ),
         (
             "{{ [1]|unique }}",
             8,
-            "The filter `unique` gives no text or list by itself.",
+            "The filter `unique` does not return a text or list by itself.",
             "Write `|unique|list`, `|unique|join` or `{% for … in …|unique %}`.",
         ),
         (

@@ -155,7 +155,7 @@ def test_a_text_that_doubles_is_named_with_what_to_write() -> None:
     (problem,) = errors_in(check("team", f"{{% if 'Q4 forecast' in user_prompt %}}\n{text}\n{{% endif %}}"))
     assert (problem.line, problem.text()) == (
         4,
-        "`ns.x` is made from itself more than once in every turn of a loop: it doubles each time.",
+        "`ns.x` is built from itself more than once per loop iteration: it doubles each time.",
     )
     assert problem.advice() == (
         "Append what is new, once: `{% set ns.x = ns.x ~ line %}`; or cut the result: `(ns.x ~ ns.x)[:1000]`."

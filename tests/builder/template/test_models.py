@@ -64,7 +64,7 @@ def test_a_score_that_is_not_finite_is_refused(score: float) -> None:
 @pytest.mark.parametrize("value", [math.inf, math.nan, [{"a": -math.inf}], [10**5000]], ids=type)
 def test_score_details_hold_only_numbers_that_json_can_carry(value: Any) -> None:
     assert reasons(RoundState, STATE | {"score_details": {"x": value}}) == [
-        ("score_details", "Input holds a number that JSON cannot carry")
+        ("score_details", "Input holds a number that JSON cannot represent")
     ]
 
 
@@ -82,7 +82,7 @@ def test_score_details_hold_only_numbers_that_json_can_carry(value: Any) -> None
     ],
 )
 def test_text_that_utf8_cannot_carry_is_refused(model: type[BaseModel], data: dict[str, Any]) -> None:
-    assert [reason for _, reason in reasons(model, data)] == ["Input holds text that UTF-8 cannot carry"]
+    assert [reason for _, reason in reasons(model, data)] == ["Input holds text that UTF-8 cannot encode"]
 
 
 def test_a_number_beyond_all_bounds_is_refused_not_printed() -> None:

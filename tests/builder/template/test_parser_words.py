@@ -33,7 +33,7 @@ BROKEN = [
 def test_no_english_is_left_beside_what_the_author_wrote(template: str) -> None:
     (problem,) = [each for each in check("team", template + "\n") if each.severity == "error"]
     said = problem.text("ja")
-    assert said.startswith("Jinja2の構文エラー: ")
+    assert said.startswith("Jinja2の構文エラー：")
     unquoted = re.sub(r"""'[^']*'|"[^"]*"|`[^`]*`|\{%.*?%\}""", "", said.removeprefix("Jinja2"))
     assert re.findall(r"[A-Za-z]{2,}", unquoted) == []
 
@@ -41,7 +41,7 @@ def test_no_english_is_left_beside_what_the_author_wrote(template: str) -> None:
 def test_a_missing_end_tag_is_named_whole() -> None:
     (problem,) = check("team", "\n{% if round_number %}\n")
     assert problem.text("ja") == (
-        "Jinja2の構文エラー: テンプレートが途中で終わっています。必要なタグ: 'elif' / 'else' / 'endif'。"
+        "Jinja2の構文エラー：テンプレートが途中で終わっています。必要なタグ：'elif' / 'else' / 'endif'。"
         "閉じられていない一番内側のブロックは'if'です。"
     )
     assert problem.text("en").startswith("Jinja2 syntax error: Unexpected end of template.")

@@ -198,7 +198,7 @@ def test_capped_render_stops_at_its_limit() -> None:
     with pytest.raises(LimitExceeded) as failure:
         render_capped("team", template, {"user_prompt": "x" * 100}, max_chars=10_000)
     assert failure.value.limit == "output"
-    assert str(failure.value) == "The text grew beyond 10000 characters and was stopped."
+    assert str(failure.value) == "Stopped: the text is longer than 10000 characters."
 
 
 @pytest.mark.parametrize("rendering_function", [render, render_capped])

@@ -92,8 +92,7 @@ def test_a_loop_that_only_one_task_reaches_is_refused_with_what_to_write() -> No
     )
     assert (problem.line, problem.text()) == (
         3,
-        "With the loops of this template something could be repeated 9,999,800,001 times;"
-        " 1,000,000 are allowed.",
+        "The loops of this template could repeat something 9,999,800,001 times; 1,000,000 are allowed.",
     )
     assert problem.advice() == (
         "Write shorter ranges, or do not put one loop into another. A loop over a value's lines"

@@ -177,11 +177,11 @@ def test_names_that_have_a_value_are_accepted(template: str) -> None:
         ),
         (
             "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, 2) }}",
-            "The call of `m` passes more than it takes.",
+            "The call of `m` passes too many arguments.",
         ),
         (
             "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(1, b=2) }}",
-            "The call of `m` passes more than it takes.",
+            "The call of `m` passes too many arguments.",
         ),
         (
             "{% macro m() %}{{ caller() }}{% endmacro %}{{ m() }}",
@@ -197,7 +197,7 @@ def test_names_that_have_a_value_are_accepted(template: str) -> None:
         ),
         (
             "{% macro m() %}{{ caller(1) }}{% endmacro %}{% call m() %}{% endcall %}",
-            "The call of `caller` passes more than it takes.",
+            "The call of `caller` passes too many arguments.",
         ),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_context_can_belong_to_one_set(signed_in: Client) -> None:
         (
             {"round_history.0.score_details": '{"a": 1e999}'},
             "round_history.0.score_details",
-            "a number that JSON cannot carry",
+            "a number that JSON cannot represent",
             "JSONで表せない数値が含まれています",
         ),
         (

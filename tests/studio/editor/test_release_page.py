@@ -57,9 +57,9 @@ def test_it_shows_what_changes_where_and_how(signed_in: Client, person: User) ->
 def test_it_hints_at_what_relies_on_the_old_way(signed_in: Client, person: User) -> None:
     a_set(person, TAGGED)
     page = words_of(signed_in, f"{HERE}?{urlencode({'old': OLD, 'new': NEW})}")
-    assert "Line 4 Warning あなたの提出内容 is how a round's submission was headed" in page
-    assert "Line 1 Warning The template takes the history apart" in page
-    assert "<task> stands around a part of the prompt, so 0.1.0a19 neutralises tags of this name" in page
+    assert "Line 4 Warning あなたの提出内容 was the heading of a round's submission" in page
+    assert "Line 1 Warning The template processes the history" in page
+    assert "<task> encloses a part of the prompt, so 0.1.0a19 neutralises tags of this name" in page
     assert "based on the default" not in page and "Apply to my draft" not in page
     # Without a context there is no history to show a difference in, and the page says so.
     assert "Sample values have no earlier rounds" in page

@@ -139,7 +139,7 @@ def test_hostile_databases_stop_nobody(start: Callable[[], Studio], workspaces: 
         for name, (_, reason) in HOSTILE.items():
             assert _is_said(person, name.replace(" ", "-"), reason.split("`")[1]), name
         assert _is_said(person, "sparse", "does not open")
-        assert _is_said(person, "heavy", "is set aside")
+        assert _is_said(person, "heavy", "is quarantined")
         assert "Read the database again" in person.get("/workspaces/heavy/")[1]
         assert _cpu(studio.process.pid) - before < 60, "the server itself evaluates nothing"
         assert _resident(studio.process.pid) < 600 * 1024**2

@@ -52,5 +52,5 @@ def test_the_prompt_of_a_workflow_is_shown_and_attributed(signed_in: Client, exe
 
 def test_a_workflow_of_functions_alone_says_that_it_has_no_prompt(signed_in: Client, execution: str) -> None:
     page = words_of(signed_in, f"/workspaces/w/runs/{execution}/teams/code/rounds/1/")
-    assert "no prompt sent code is a workflow of functions alone" in page
+    assert "no prompt sent code is a workflow of functions only" in page
     assert "edited by hand" not in page and "not examined yet" not in page

@@ -101,7 +101,7 @@ def test_a_database_that_leads_out_of_the_roots_is_not_read(
     (root / "workspace").mkdir(parents=True)
     (root / "workspace" / "mixseek.db").symlink_to(played / "mixseek.db")
     settings.STUDIO_WORKSPACE_ROOTS = (root,)
-    with pytest.raises(LeaderboardError, match="lies outside the folders that may be read"):
+    with pytest.raises(LeaderboardError, match="is outside the allowed folders"):
         store_of(_workspace(root / "workspace")).executions()
     # When the operator allows that folder too, the next request finds it.
     settings.STUDIO_WORKSPACE_ROOTS = (root, played)

@@ -162,7 +162,7 @@ BROKEN = {
     b"[prompt_builder\n": "configs/prompt_builder.toml, line 1: not valid TOML",
     b"\xef\xbb\xbf[prompt_builder]\n": "byte order mark (BOM), which MixSeek cannot read",
     b"\xff\n": "the file is not UTF-8",
-    b"prompt_builder = 3\n": "must be a table of its own",
+    b"prompt_builder = 3\n": "must be a separate table",
     b"[prompt_builder]\nteam_user_prompt = 3\n": "team_user_prompt must be a string",
 }
 
@@ -240,7 +240,7 @@ def test_a_file_outside_the_workspace_is_not_read(workspace: Workspace, tmp_path
     state = read(workspace)
     assert (state.kind, state.data) == ("unchecked", None)
     assert "is not inside the workspace" in state.health[0].text
-    assert state.health[0].advice == "Let prompt_builder_config name a file inside the workspace."
+    assert state.health[0].advice == "Set prompt_builder_config to a file inside the workspace."
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ def test_what_an_export_would_be_refused_for_is_said_before(workspace: Workspace
     assert (state.health[0].severity, "is write-protected" in state.health[0].text) == ("warning", True)
     path.chmod(0o644)
     (path.parent / "second-name").hardlink_to(path)
-    assert "has 2 names (hard links)" in read(workspace).health[0].text
+    assert "has 2 hard links" in read(workspace).health[0].text
 
 
 def test_a_folder_that_may_not_be_written_is_said(

@@ -307,12 +307,12 @@ def test_a_database_that_no_reader_survived_is_set_aside_until_somebody_asks(
     set_aside(workspace)
     close_all()  # a restart
     page = text_of(signed_in, "/workspaces/research/")
-    assert "is set aside: reading it took longer than it may" in page and "Read the database again" in page
+    assert "is quarantined: reading it exceeded the time limit" in page and "Read the database again" in page
     answer = signed_in.get("/workspaces/research/runs/")
-    assert "is set aside" in answer.content.decode()
+    assert "is quarantined" in answer.content.decode()
     assert signed_in.get("/workspaces/research/database/").status_code == 405
     after = signed_in.post("/workspaces/research/database/", follow=True).content.decode()
-    assert "is set aside" not in after and "Read the database again" not in after
+    assert "is quarantined" not in after and "Read the database again" not in after
     assert store_of(workspace).executions()
 
 
@@ -322,16 +322,16 @@ def test_the_list_shows_a_database_as_set_aside_no_longer_than_it_is(
     simulate(tmp_path, [Run("task", NOW)])
     workspace = register(tmp_path)
     set_aside(workspace)
-    assert "is set aside" in text_of(signed_in, "/workspaces/")
+    assert "is quarantined" in text_of(signed_in, "/workspaces/")
     # Somebody asks again; nobody opens the workspace's own page.
     assert signed_in.post("/workspaces/mine/database/").status_code == 302
-    assert "is set aside" not in text_of(signed_in, "/workspaces/")
+    assert "is quarantined" not in text_of(signed_in, "/workspaces/")
     # The file changes, and the list is opened before the new state is read.
     set_aside(workspace)
-    assert "is set aside" in text_of(signed_in, "/workspaces/")
+    assert "is quarantined" in text_of(signed_in, "/workspaces/")
     simulate(tmp_path, [Run("another", NOW)])
     page = text_of(signed_in, "/workspaces/")
-    assert "is set aside" not in page
+    assert "is quarantined" not in page
     store_of(workspace).refresh(None)
     page = text_of(signed_in, "/workspaces/")
     assert "<time" in page and "every 2s" not in page

@@ -156,7 +156,7 @@ UNREADABLE: list[tuple[bytes, str]] = [
     (b"\n\n# nothing\n", "None of the three templates is in this file."),
     (b"[prompt_builder]\nteam_user_promt = 'a'\n", "Did you mean prompt_builder.team_user_prompt?"),
     (b'[prompt_builder]\nteam_user_prompt = "abc\n', "Line 2: not valid TOML:"),
-    (b"prompt_builder = 3\n", "Line 1: prompt_builder must be a table of its own, but is a TOML integer"),
+    (b"prompt_builder = 3\n", "Line 1: prompt_builder must be a separate table, but is a TOML integer"),
     ("[prompt_builder]\nteam_user_prompt = '日本語'\n".encode("cp932"), "Line 2: the file is not UTF-8"),
     (b"\xff\xfe\x00\xd8a", "which MixSeek cannot read"),
     (b"<script>alert(1)</script>", "Line 1: not valid TOML"),
