@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from playwright.sync_api import Page, expect
 
 from builder.simulation import Run, simulate
+from studio.access.accounts import Account, Role
 from tests.browser.conftest import sign_in
 from tests.browser.watch import Watch
 from tests.studio.clock import NOW
@@ -28,7 +29,8 @@ def test_a_folder_is_allowed_and_a_workspace_registered_without_a_restart(
 ) -> None:
     watch.expect(403)
     # An account of somebody who is no administrator.
-    User.objects.create_user("mika", password="correct horse battery")
+    mika = User.objects.create_user("mika", password="correct horse battery")
+    Account.objects.filter(user=mika).update(role=Role.EDITOR)
     stranger.goto("/signin/")
     stranger.get_by_label("Username").fill("mika")
     stranger.get_by_label("Password").fill("correct horse battery")

@@ -28,7 +28,7 @@ def test_a_set_of_the_old_defaults_moves_to_the_newest_release(page: Page, serve
     page.get_by_role("row", name="Judgment").get_by_role("link").nth(1).click()
     expect(page.locator("#comparison").get_by_role("heading", name="Judgment")).to_be_visible()
     hints = page.locator(".release-hints")
-    expect(hints).to_contain_text("This is the default template of 0.1.0a15; 0.1.0a19 brings another one.")
+    expect(hints).to_contain_text("This is the default template of 0.1.0a15; 0.1.0a19 has a new one.")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
     page.locator("#merge input[name=evaluator][value=theirs]").check()

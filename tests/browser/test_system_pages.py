@@ -67,7 +67,9 @@ def test_a_build_is_kept_and_an_edit_of_heartbeat_leaves_the_prefix_through_user
     expect(page.get_by_role("heading", name="The first difference: Project Context")).to_be_visible()
     expect(page.locator(".system-around ins")).to_contain_text("Look after the plants.")
     expect(page.get_by_role("progressbar")).to_be_visible()
-    expect(page.get_by_role("row", name=re.compile("OpenAI"))).to_contain_text("tokens come from the cache")
+    expect(page.get_by_role("row", name=re.compile("OpenAI"))).to_contain_text(
+        "tokens are read from the cache"
+    )
     diff = page.locator("#text")
     expect(diff.locator("tr.changed, tr.added").first).to_contain_text("Look after the plants.")
     diff.locator(".held a").first.click()

@@ -320,7 +320,7 @@ def test_where_a_round_prompt_by_the_levels_would_fit_it_says_what_that_shows(
 def test_where_level_one_alone_is_too_long_that_is_said(signed_in: Client, prompt_set: PromptSet) -> None:
     PromptSet.objects.update(budgets={"team": 5})
     page = text(preview(signed_in, TEAM))
-    assert "What is never left out needs" in page and "the budget is 5" in page
+    assert "The parts that are never left out need" in page and "the budget is 5" in page
 
 
 def test_the_levels_are_about_the_teams_prompt_in_a_context(signed_in: Client, prompt_set: PromptSet) -> None:

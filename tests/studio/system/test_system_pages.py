@@ -67,7 +67,7 @@ def test_three_modes_stand_side_by_side_and_are_files(signed_in: Client, workspa
 
 def test_sections_files_and_skills_say_what_they_cost(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in, "?mode=minimal")
-    assert "The mode <code>minimal</code> does without it" in shown
+    assert "Not included in the mode <code>minimal</code>" in shown
     assert "workspace: changes with an edit of its files" in shown and "<td>workspace</td>" in shown
     assert str(workspace.folder / "AGENTS.md") in shown and "truncated" in shown
     costs = build_now(workspace).skill_costs(built(workspace))
@@ -103,10 +103,10 @@ def test_skills_outside_are_read_where_the_operator_names_their_folder(
     shared = tmp_path_factory.mktemp("shared")
     put(shared, "team/gmail/SKILL.md", "---\nname: gmail\ndescription: Search mail\n---\n")
     settings_of(workspace, f'[system_prompt.skills]\ndirs = ["{shared}/team"]\n')
-    assert "only folders that the operator names are read" in page(signed_in)
+    assert "only folders that the operator allows are read" in page(signed_in)
     assert "gmail" not in built(workspace)
     settings.STUDIO_SKILL_ROOTS = (shared,)
-    assert "only folders that the operator names are read" not in page(signed_in)
+    assert "only folders that the operator allows are read" not in page(signed_in)
     assert "<name>gmail</name>" in built(workspace)
 
 
@@ -130,7 +130,7 @@ def test_odd_folders_are_told_and_never_an_error(
     assert "<script>alert" not in signed_in.get(f"{URL}compare/").content.decode()
     shown = page(signed_in)
     assert "SECRET" not in shown
-    assert "leads out of the workspace" in shown and "leads back to itself" in shown
+    assert "a symbolic link to outside the workspace" in shown and "points to itself" in shown
     assert "is not UTF-8 text" in shown and "does not begin with front matter" in shown
     assert "read line by line instead" in shown
     (folder / "configs").symlink_to(outside.parent)
@@ -220,7 +220,9 @@ def test_an_edit_of_heartbeat_keeps_the_prefix_through_user(signed_in: Client, w
 def test_any_two_builds_are_compared_and_rows_come_alone(signed_in: Client, workspace: Workspace) -> None:
     shown = page(signed_in, "compare/")
     assert "two modes are compared" in shown
-    assert "The later build does not have this section: The mode <code>minimal</code>" in shown
+    assert (
+        "The later build does not have this section: Not included in the mode <code>minimal</code>" in shown
+    )
     assert "Both texts are identical." in page(signed_in, "compare/?from=now/none&to=now/none")
     rows = page(signed_in, "compare/?from=now/full&to=now/minimal&rows=text.0-2")
     assert "<html" not in rows and "<tbody" in rows
