@@ -16,6 +16,7 @@ from builder.jail import JailPool
 from studio.access.accounts import Role
 from studio.models import Workspace
 from studio.shell import jail, sized_cache
+from studio.shell.turns import PLACES
 from tests.studio.clock import NOW
 from tests.studio.jail import PATIENT, UseJail
 from tests.studio.odd_workspace import make_odd_workspace
@@ -52,6 +53,13 @@ def administrators() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("studio.access.accounts.FIRST_ROLE", Role.ADMINISTRATOR)
         yield
+
+
+@pytest.fixture(autouse=True)
+def own_turns() -> Iterator[None]:
+    """A streamed answer that a test does not read to its end keeps its turn; a server closes each."""
+    yield
+    PLACES._taken.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -239,7 +239,7 @@ def test_a_file_of_very_many_keys_is_told_in_few_words(pool: JailPool) -> None:
 def test_a_file_that_meets_a_limit_is_not_told_about_loops() -> None:
     with JailPool(size=1, spares=0, limits=Limits(file_time=0.2)) as own:
         data = b"".join(b"key_%d = [[1], [2], {a = 1}]\n" % number for number in range(40_000))
-        with pytest.raises(LimitExceeded, match="The file is too large or too intricate") as stopped:
+        with pytest.raises(LimitExceeded, match="The file is too large or too complex") as stopped:
             own.read(data, "f")
         assert "three templates" in stopped.value.advice("en") and stopped.value.limit in ("time", "cpu")
 

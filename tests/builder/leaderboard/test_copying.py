@@ -191,11 +191,11 @@ def test_a_copy_from_when_more_was_allowed_is_not_shown(
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / "mixseek.db").symlink_to(played.path / "mixseek.db")
     assert open_store(tmp_path / "link", roots=[tmp_path]).executions()
-    with pytest.raises(LeaderboardError, match="lies outside"):
+    with pytest.raises(LeaderboardError, match="outside the allowed folders"):
         open_store(tmp_path / "link", roots=[tmp_path / "link"]).executions()
     # Not even to somebody who does not wait for the answer.
     with pytest.raises(LeaderboardError):
         open_store(tmp_path / "link", roots=[tmp_path / "link"], patience=0.0).executions()
     # A folder whose name merely begins alike is another one.
-    with pytest.raises(LeaderboardError, match="lies outside"):
+    with pytest.raises(LeaderboardError, match="outside the allowed folders"):
         open_store(tmp_path / "link", roots=[Path(str(played.path)[:-1])]).executions()

@@ -428,7 +428,7 @@ def test_a_newer_format_is_told_apart_from_damage(database: Path, open_store: Op
     with pytest.raises(DatabaseTooNew, match="written by a newer DuckDB"):
         open_store(database).executions()
     database.write_bytes(data[: len(data) // 2])
-    with pytest.raises(DatabaseDamaged, match="does not open, although it did not change"):
+    with pytest.raises(DatabaseDamaged, match="cannot be opened, although it did not change"):
         open_store(database).executions()
 
 

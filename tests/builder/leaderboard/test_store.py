@@ -349,7 +349,7 @@ def test_columns_of_other_types_are_said_to_be_foreign(played: Played, open_stor
         "DROP TABLE round_status",
         "CREATE TABLE round_status AS SELECT 1 AS execution_id, 2 AS team_id, 3 AS round_number",
     )
-    with pytest.raises(LeaderboardError, match="keeps other kinds of values than MixSeek does"):
+    with pytest.raises(LeaderboardError, match="has other column types than MixSeek's"):
         open_store(played.path).rounds(played.ids[0])
 
 

@@ -42,7 +42,7 @@ def test_what_the_builder_prints_can_be_pasted(demo: Any, signed_in: Client, cap
     made = SampleContext.objects.get(slug="real")
     assert made.round_context.execution_id == execution
     # Nobody says there what the team hands in this time, so the page says what stands in for it.
-    assert "that of round 1 stands in" in text(answer)
+    assert "that of round 1 is used" in text(answer)
     assert made.submission == made.round_context.round_history[-1].submission_content
 
 

@@ -235,8 +235,8 @@ def test_older_database_is_backed_up_and_then_migrated(data_folder: Path) -> Non
 
 @pytest.mark.slow
 def test_restoring_an_older_backup_migrates_it(tmp_path: Path) -> None:
-    call_command("migrate", "sessions", "zero", verbosity=0)
     User.objects.create(username="akira")
+    call_command("migrate", "sessions", "zero", verbosity=0)
     back_up(tmp_path / "old.zip")
     bring_up_to_date()
 

@@ -138,7 +138,7 @@ def test_hostile_databases_stop_nobody(start: Callable[[], Studio], workspaces: 
         print(f"/healthz and a preview: {_median(quiet)} alone, {_median(meanwhile)} meanwhile")
         for name, (_, reason) in HOSTILE.items():
             assert _is_said(person, name.replace(" ", "-"), reason.split("`")[1]), name
-        assert _is_said(person, "sparse", "does not open")
+        assert _is_said(person, "sparse", "cannot be opened")
         assert _is_said(person, "heavy", "is quarantined")
         assert "Read the database again" in person.get("/workspaces/heavy/")[1]
         assert _cpu(studio.process.pid) - before < 60, "the server itself evaluates nothing"

@@ -128,7 +128,7 @@ def test_a_dormant_bomb_cannot_be_saved(carla: Person, attackers: list[Person]) 
     bomb = loops("range(99999)", "range(99999)", "range(99999)")
     text = f"a\n{{% if 'Q4 forecast' in user_prompt %}}\n{bomb}\n{{% endif %}}\n"
     for answer in watch_during(carla, lambda: save(attackers[1], text))[1]:
-        assert answer.status == 422 and "could be repeated 9,999,800,001 times" in answer.body
+        assert answer.status == 422 and "could repeat something 9,999,800,001 times" in answer.body
 
 
 def test_a_context_of_a_million_characters_is_not_taken(carla: Person, attackers: list[Person]) -> None:
@@ -137,7 +137,7 @@ def test_a_context_of_a_million_characters_is_not_taken(carla: Person, attackers
     told |= {"execution_id": "e"}
     fields = {"name": "Huge", "json": json.dumps(told), "handed_in": "x"}
     for answer in watch_during(carla, lambda: attackers[0].post("/contexts/new/json/", fields))[1]:
-        assert answer.status == 422 and "at most 500000 fit" in answer.body
+        assert answer.status == 422 and "the limit is 500000" in answer.body
 
 
 def test_after_all_of_them_it_starts_again_and_answers(studio: Studio, carla: Person) -> None:

@@ -312,7 +312,7 @@ def test_the_scores_page_splits_where_the_ruler_changed(signed_in: Client, told:
     assert "v3 changed the evaluator template." in page
     assert page.count('class="basis-break"') == 1 and page.count('class="interval look-') == 2
     assert "/prompts/set/compare/2...3" in page and "anyway=1" in page
-    assert "1 run that several versions explain" in page
+    assert "1 run matches several versions" in page
     rows = json.loads(signed_in.get("/prompts/set/scores/?format=json&table=versions").getvalue())
     assert [(row["version"], row["verdict"], row["difference"]) for row in rows] == [
         (4, "few", None), (3, "ruler", None), (2, "more", 10.0), (1, None, None),

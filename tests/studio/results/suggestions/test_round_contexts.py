@@ -140,7 +140,7 @@ def test_a_round_that_is_not_handed_in_needs_something_to_judge(
     signed_in.post(url, sent | {"handed_in": "instead"})
     assert SampleContext.objects.get().submission == "instead"
     answer = signed_in.post(url, sent | {"name": "Other"}, follow=True)
-    assert "so that of round 1 stands in" in answer.content.decode()
+    assert "so that of round 1 is used" in answer.content.decode()
     assert SampleContext.objects.get(name="Other").submission == "c"
 
 

@@ -217,8 +217,8 @@ def test_a_start_mends_what_the_last_stop_cut_off(folder: Path) -> None:
     assert run(export_processes.export_and_die, folder, uuid4(), "done", 1) == -9
     studio = Studio(folder, "--no-demo", "--port", "0", STUDIO_WORKSPACE_ROOTS=str(folder))
     try:
-        assert "An export was cut off: Research v2 → A: written." in studio.output
-        assert "An export was cut off: Research v2 → B: failed." in studio.output
+        assert "An export was interrupted: Research v2 → A: written." in studio.output
+        assert "An export was interrupted: Research v2 → B: failed." in studio.output
     finally:
         studio.end(signal.SIGTERM)
     assert [each.outcome for each in run(export_processes.mend, folder)] == ["written", "failed"]
