@@ -140,7 +140,8 @@ def test_hostile_databases_stop_nobody(start: Callable[[], Studio], workspaces: 
             assert _is_said(person, name.replace(" ", "-"), reason.split("`")[1]), name
         assert _is_said(person, "sparse", "cannot be opened")
         assert _is_said(person, "heavy", "is quarantined")
-        assert "Read the database again" in person.get("/workspaces/heavy/")[1]
+        # Another question may be under way and meet its limit a moment later; then the page has the button.
+        assert _is_said(person, "heavy", "Read the database again")
         assert _cpu(studio.process.pid) - before < 60, "the server itself evaluates nothing"
         assert _resident(studio.process.pid) < 600 * 1024**2
         assert _stored(tmp_path / "data" / "copies") < 600 * 1024**2
