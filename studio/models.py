@@ -9,6 +9,7 @@ from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
+from studio.home.models import ContextTrial, UnexaminedRuns
 from studio.machines.models import RemoteBatch, RemoteFile, RemoteWorkspace
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
@@ -17,6 +18,7 @@ from studio.prompts.language_models import LanguageModel
 from studio.prompts.models import PromptSet, PromptVersion, Tag
 from studio.prompts.proposals import Proposal
 from studio.results.models import RoundResult, RunResult
+from studio.shell.claims import WorkClaim
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
@@ -26,6 +28,7 @@ __all__ = [
     "Account",
     "ApiToken",
     "AuditEntry",
+    "ContextTrial",
     "Draft",
     "DraftCopy",
     "Export",
@@ -54,8 +57,10 @@ __all__ = [
     "StudioSession",
     "SystemBuild",
     "Tag",
+    "UnexaminedRuns",
     "Upload",
     "WebhookDelivery",
     "WebhookEndpoint",
+    "WorkClaim",
     "Workspace",
 ]

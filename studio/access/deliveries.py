@@ -17,6 +17,7 @@ from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.db import transaction
 from django.utils import timezone
 from standardwebhooks.webhooks import Webhook
 
@@ -132,14 +133,14 @@ def send_due(now: datetime | None = None) -> int:
     """Try what is due; returns how much that was. Several servers of one database share the work."""
     now = now or timezone.now()
     due = WebhookDelivery.objects.filter(state=DeliveryState.WAITING, next_at__lte=now, endpoint__active=True)
-    mine = [
-        delivery
-        for delivery in due.select_related("endpoint").order_by("next_at", "pk")[: AT_ONCE * 4]
+    with transaction.atomic():
+        # What another server looks at this moment is another server's; SQLite lets one in at a time.
+        free = due.select_related("endpoint").select_for_update(skip_locked=True, of=("self",))
+        mine = list(free.order_by("next_at", "pk")[: AT_ONCE * 4])
         # Whoever moves the time has it; if that one dies, another has it after a while.
-        if WebhookDelivery.objects.filter(pk=delivery.pk, next_at=delivery.next_at).update(
+        WebhookDelivery.objects.filter(pk__in=[delivery.pk for delivery in mine]).update(
             next_at=now + _CLAIMED
         )
-    ]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for delivery, answer in zip(mine, pool.map(_try, mine), strict=True):
             _note(delivery, answer, now)

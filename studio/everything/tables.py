@@ -16,6 +16,7 @@ from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
 from studio.contexts.models import SampleContext
+from studio.home.models import ContextTrial, UnexaminedRuns
 from studio.machines.models import RemoteBatch, RemoteFile, RemoteWorkspace
 from studio.prompts.drafts import Draft, DraftCopy
 from studio.prompts.history_index import HistoryNote
@@ -24,6 +25,7 @@ from studio.prompts.language_models import LanguageModel
 from studio.prompts.models import PromptSet, PromptVersion, Tag
 from studio.prompts.proposals import Proposal
 from studio.results.models import RoundResult, RunResult
+from studio.shell.claims import WorkClaim
 from studio.system.models import SystemBuild
 from studio.workspaces.exports.models import Export, ExportReceipt, ExportScoring
 from studio.workspaces.imports.models import Upload
@@ -60,6 +62,9 @@ LEFT_OUT: Mapping[Table, str] = {
     WebhookEndpoint: "secrets",
     WebhookDelivery: "messages on their way",
     FoundDrift: "found out anew",
+    ContextTrial: "found out anew",
+    UnexaminedRuns: "found out anew",
+    WorkClaim: "who does what at the moment",
     Proposal: "asks that are answered by moves of labels, which are written",
     StoredAnswer: "answers kept for a moment",
     Draft: "private to their authors",

@@ -1,9 +1,10 @@
 """What needs attention: files out of step, contexts in which a version fails, runs that were not examined.
 
-Used by the home page. What takes long is found out by the watching thread and kept in this process: the page
-itself renders nothing and opens no database.
+Used by the home page. What takes long is found out by the background work and kept in the database: the page
+itself renders nothing and opens no leaderboard.
 """
 
+import hashlib
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -17,18 +18,20 @@ from django.urls import reverse
 
 from builder.errors import BuilderError
 from builder.files.reading import ORCHESTRATOR_FILE
+from builder.messages import MESSAGES
 from builder.template.variables import KINDS, PromptKind, field_name
 from studio.models import (
+    ContextTrial,
     ExportReceipt,
     FollowedFile,
     LabelMove,
     PromptSet,
     PromptVersion,
     SampleContext,
+    UnexaminedRuns,
     Workspace,
 )
 from studio.preview.all_rounds import all_rounds
-from studio.preview.situations import Stamp
 from studio.prompts.file_kinds import FileKind
 from studio.results.attribution import AttributionPass
 from studio.shell.sized_cache import SizedCache
@@ -132,33 +135,28 @@ class FailingContext:
         return f"{reverse('prompt-edit', args=[self.prompt_set.slug])}?{urlencode(place)}"
 
 
-class _Trial(NamedTuple):
-    revision: int
-    stamp: Stamp
-    fails: dict[tuple[PromptKind, str], list[int]]
-    """Rounds by template and context."""
-
-
-_trials: SizedCache[_Trial] = SizedCache(20_000)
-
-
 def try_contexts(most: int = MOST_SETS_TRIED) -> None:
     """Render the newest versions in all contexts, of the first few sets where something changed since."""
-    contexts = list(SampleContext.objects.order_by("pk").values_list("pk", "revision", "prompt_set_id"))
-    for prompt_set in watched_sets():
-        stamp = tuple((pk, revision) for pk, revision, of in contexts if of in (None, prompt_set.pk))
-        trial = _trials.get(prompt_set.pk)
-        if trial is not None and (trial.revision, trial.stamp) == (prompt_set.revision, stamp):
-            continue
-        latest = prompt_set.latest
+    columns = ("pk", "revision", "slug", "prompt_set_id")
+    contexts = list(SampleContext.objects.order_by("pk").values_list(*columns))
+    sets = watched_sets()
+    trials = ContextTrial.objects.filter(prompt_set__in=sets).values_list("prompt_set", "revision", "stamp")
+    known = {key: (revision, stamp) for key, revision, stamp in trials}
+    for prompt_set in sets:
+        own = {slug: (pk, revision) for pk, revision, slug, of in contexts if of in (None, prompt_set.pk)}
+        stamp = hashlib.sha256(repr(sorted(own.values())).encode()).hexdigest()
+        latest = prompt_set.latest if known.get(prompt_set.pk) != (prompt_set.revision, stamp) else None
         if latest is None:
             continue
-        fails = {}
+        fails = []
         for kind in KINDS:
             text = getattr(latest, field_name(kind))
             tried = all_rounds(prompt_set, kind, text, ("", None), is_wanted=lambda: True)
-            fails.update({(kind, slug): rounds for slug, rounds in tried.fails.items()})
-        _trials.put(prompt_set.pk, _Trial(prompt_set.revision, stamp, fails), 1 + len(fails))
+            # The example that the studio ships is no context that somebody could mend.
+            fails += [[kind, *own[slug], min(rounds)] for slug, rounds in tried.fails.items() if slug in own]
+        ContextTrial.objects.update_or_create(
+            prompt_set=prompt_set, defaults={"revision": prompt_set.revision, "stamp": stamp, "fails": fails}
+        )
         most -= 1
         if most == 0:
             return
@@ -172,16 +170,21 @@ def watched_sets() -> list[PromptSet]:
 
 def failing_contexts(sets: Sequence[PromptSet]) -> list[FailingContext]:
     """What the last trial found, as far as neither version nor context has changed since."""
-    trials = [(prompt_set, trial) for prompt_set in sets if (trial := _trials.get(prompt_set.pk))]
-    failed = [(one, trial) for one, trial in trials if trial.fails and trial.revision == one.revision]
-    slugs = {slug for _, trial in failed for _, slug in trial.fails}
-    known = SampleContext.objects.filter(slug__in=slugs).defer("data", "submission") if slugs else ()
-    contexts = {context.slug: context for context in known}
+    own = {prompt_set.pk: prompt_set for prompt_set in sets}
+    trials = ContextTrial.objects.filter(prompt_set__in=own).exclude(fails=[])
+    failed = [
+        (prompt_set, trial.fails)
+        for trial in trials
+        if (prompt_set := own[trial.prompt_set_id]).revision == trial.revision
+    ]
+    keys = {key for _, fails in failed for _, key, _, _ in fails}
+    known = SampleContext.objects.filter(pk__in=keys).defer("data", "submission") if keys else ()
+    contexts = {(context.pk, context.revision): context for context in known}
     return [
-        FailingContext(prompt_set, context, kind, min(rounds))
-        for prompt_set, trial in failed
-        for (kind, slug), rounds in trial.fails.items()
-        if (context := contexts.get(slug)) and (context.pk, context.revision) in trial.stamp
+        FailingContext(prompt_set, context, kind, number)
+        for prompt_set, fails in failed
+        for kind, key, revision, number in fails
+        if (context := contexts.get((key, revision)))
     ]
 
 
@@ -198,18 +201,22 @@ class Unexamined:
     problem: BuilderError
 
 
-_passes: SizedCache[AttributionPass] = SizedCache(2_000)
-
-
 def note_pass(workspace: Workspace, done: AttributionPass) -> None:
     """Remember how the last examination of a workspace's runs ended."""
-    _passes.put(workspace.pk, done, 1)
+    if done.problem is None:
+        UnexaminedRuns.objects.filter(workspace=workspace).delete()
+        return
+    problem = done.problem
+    told = {"runs": done.left, "code": problem.code, "line": problem.line, "params": problem.params}
+    UnexaminedRuns.objects.update_or_create(workspace=workspace, defaults=told)
 
 
 def unexamined(workspaces: Sequence[Workspace]) -> list[Unexamined]:
     """Those whose last examination could not be finished."""
+    notes = {note.workspace_id: note for note in UnexaminedRuns.objects.all()}
     return [
-        Unexamined(workspace, done.left, done.problem)
+        Unexamined(workspace, note.runs, BuilderError(note.code, line=note.line, **note.params))
         for workspace in workspaces
-        if (done := _passes.get(workspace.pk)) and done.problem is not None
+        # Another release of the studio may have had a reason that this one does not know.
+        if (note := notes.get(workspace.pk)) and note.code in MESSAGES
     ]

@@ -1,5 +1,8 @@
 """Migrating the database, after a backup of what stood there. Used by `manage.py studio` and `restore`."""
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +15,27 @@ from django.db.migrations.recorder import MigrationRecorder
 from studio.operations.backup import TOO_OLD, BackupError, back_up, between_releases
 
 _KEPT = 10  # automatic backups; older ones go
+
+
+_START = 7_238_460_915
+"""The number of the advisory lock that a start holds in PostgreSQL."""
+
+
+@contextmanager
+def one_at_a_time() -> Iterator[None]:
+    """Wait for other servers' starts: two must not migrate one database, or load the demo, at once.
+
+    The lock goes with its connection or file, so a start that is killed holds up none.
+    """
+    if connection.vendor == "postgresql":
+        # A connection of its own: migrations may close the other.
+        with closing(connection.copy()) as own, own.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_lock(%s)", [_START])
+            yield
+    else:
+        with open(settings.STUDIO_DATA / "start.lock", "a") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
 
 
 def is_empty() -> bool:

@@ -1,13 +1,14 @@
 """The watch: a thread that examines the new runs of a workspace whose database has changed, finds out what
 needs attention, and keeps the demo's run going.
 
-Started by `manage.py studio`.
+Started by `manage.py studio`. Several servers of one database share the work: each piece has one claim.
 """
 
 import logging
 import os
 import threading
 from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime, timedelta
 
@@ -36,6 +37,7 @@ from studio.home.demo.workspaces import keep_running
 from studio.machines.rewriting import NotRewritten, merge_many
 from studio.models import PromptVersion, Workspace
 from studio.results.attribution import attribute_workspace
+from studio.shell.claims import claimed
 from studio.workspaces.found_drift import note_drift
 from studio.workspaces.models import LABELLED
 
@@ -60,6 +62,11 @@ _LASTING = (
 )
 
 
+def examining(workspace: Workspace) -> str:
+    """The claim that goes with the examination of a workspace's runs."""
+    return f"examine {workspace.pk}"
+
+
 class Watch:
     """Remembers what it has seen: a look at a workspace in which nothing happens costs two stats."""
 
@@ -80,22 +87,32 @@ class Watch:
     def look(self) -> int:
         """Examine the workspaces that have changed since the last look; tells how many."""
         keep_running(settings.STUDIO_DATA / "demo", timezone.now())
-        self._clean()
         newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
         workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
         for workspace in workspaces:
             state = (newest, *_stamps(workspace))
-            if self._seen.get(workspace.pk) != state:
-                if self._examine(workspace) or self._is_enough((workspace.pk, state)):
-                    self._seen[workspace.pk] = state
-                looked += 1
+            if self._seen.get(workspace.pk) == state:
+                continue
+            with claimed(examining(workspace)) as mine:
+                # Where another server is at it, the next look finds nothing left to do, or takes it over.
+                if mine:
+                    if self._examine(workspace) or self._is_enough((workspace.pk, state)):
+                        self._seen[workspace.pk] = state
+                    looked += 1
+        with claimed("watch") as mine:
+            if mine:
+                self._look_around(workspaces)
+        return looked
+
+    def _look_around(self, workspaces: Sequence[Workspace]) -> None:
+        """What one server does for all."""
+        self._clean()
         with suppress(NotRewritten):
             merge_many()
         with suppress(JailError):  # the next look does better
             note_drift(list(out_of_step(workspaces, most=None)), timezone.now())
             try_contexts()
-        return looked
 
     def _clean(self) -> None:
         """Delete what is older than the settings say, once an hour."""
@@ -116,7 +133,7 @@ class Watch:
     def _examine(self, workspace: Workspace) -> bool:
         """Whether another look at the same state would be in vain."""
         try:
-            # Another server of the same database may be at it; then one of the two has it.
+            # Another server may be at it that took so long that its claim ended; then one of the two has it.
             with suppress(IntegrityError):
                 done = attribute_workspace(workspace, timezone.now())
                 problem = done.problem

@@ -1,15 +1,20 @@
 """`manage.py attribute`: find out which version produced which run."""
 
 import sys
+import time
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
-from studio.results.attribution import Progress, attribute_workspace
+from studio.models import Workspace
+from studio.operations.watching import examining
+from studio.results.attribution import AttributionPass, Progress, attribute_workspace
+from studio.shell.claims import claimed
 from studio.workspaces.drift import UnknownWorkspace, chosen
 
 _WIDTH = 30
+_PAUSE = 0.5
 
 
 class Command(BaseCommand):
@@ -35,13 +40,22 @@ class Command(BaseCommand):
             raise CommandError(str(error), returncode=2) from error
         problems = 0
         for workspace in workspaces:
-            done = attribute_workspace(workspace, timezone.now(), _bar(workspace.slug))
+            done = _examined(workspace)
             self.stdout.write(f"{workspace.slug}: {done.runs} runs, {done.rounds} rounds examined")
             if done.problem is not None:
                 problems += 1
                 self.stderr.write(f"{workspace.slug}: {done.problem.text()}")
         if problems:
             sys.exit(1)
+
+
+def _examined(workspace: Workspace) -> AttributionPass:
+    """Wait for a server that is at it: what it has examined need not be examined again."""
+    while True:
+        with claimed(examining(workspace)) as mine:
+            if mine:
+                return attribute_workspace(workspace, timezone.now(), _bar(workspace.slug))
+        time.sleep(_PAUSE)
 
 
 def _bar(name: str) -> Progress:

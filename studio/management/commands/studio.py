@@ -21,7 +21,7 @@ from builder.leaderboard import stop_readers
 from studio.access.actors import StudioCommand
 from studio.access.signin import remember_address, signin_link
 from studio.operations.backup import BackupError
-from studio.operations.database import bring_up_to_date, is_empty
+from studio.operations.database import bring_up_to_date, is_empty, one_at_a_time
 from studio.operations.sending import Sender
 from studio.operations.server import AddressError, base_url, listen, prepare
 from studio.operations.watching import Watch
@@ -89,6 +89,10 @@ class Command(StudioCommand):
         self.stdout.write("Stopped.")
 
     def _prepare(self, data: Path, demo: bool) -> None:
+        with one_at_a_time():
+            self._bring_up_to_date(data, demo)
+
+    def _bring_up_to_date(self, data: Path, demo: bool) -> None:
         # The mark outlives a kill between the first migration and the end of loading the demo.
         pending = data / "demo-pending"
         if demo and is_empty():
