@@ -2,9 +2,10 @@
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.counts import Count
 from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
-from studio.access.signin import SignInAttempt, SignInLink
+from studio.access.signin import SignInLink
 from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
@@ -29,6 +30,7 @@ __all__ = [
     "ApiToken",
     "AuditEntry",
     "ContextTrial",
+    "Count",
     "Draft",
     "DraftCopy",
     "Export",
@@ -51,7 +53,6 @@ __all__ = [
     "RunResult",
     "SampleContext",
     "ScoringRecord",
-    "SignInAttempt",
     "SignInLink",
     "StoredAnswer",
     "StudioSession",

@@ -138,7 +138,6 @@ if STUDIO_OIDC:
         "allauth.socialaccount.providers.openid_connect",
     ]
     MIDDLEWARE.append("allauth.account.middleware.AccountMiddleware")
-    ACCOUNT_RATE_LIMITS = {"login": "30/m/ip"}
     SOCIALACCOUNT_ADAPTER = "studio.access.provider.ProviderAdapter"
     SOCIALACCOUNT_PROVIDERS = {
         "openid_connect": {
@@ -154,6 +153,15 @@ if STUDIO_OIDC:
             ],
         }
     }
+# Seconds, and how many attempts to sign in there may be within them: of one name from one address, and of all
+# names from one address, which people behind a proxy share. Django-allauth counts them, in the database.
+SIGNIN_PAUSES = {"name": {20: 5, 120: 8, 900: 12}, "address": {60: 30, 3600: 200}}
+ACCOUNT_RATE_LIMITS = {
+    f"{counted}-{seconds}": f"{most}/{seconds}s/key"
+    for counted, pauses in SIGNIN_PAUSES.items()
+    for seconds, most in pauses.items()
+}
+CACHES = {"default": {"BACKEND": "studio.access.counts.Counts"}}
 PASSWORD_RESET_TIMEOUT = 24 * 60 * 60
 
 LOGIN_URL = "signin"

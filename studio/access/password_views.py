@@ -10,14 +10,13 @@ from django.contrib.auth.views import PasswordResetConfirmView, PasswordResetVie
 from django.db import transaction
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse_lazy
-from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from studio.access.audit import Event, record
 from studio.access.forms import bound_length
 from studio.access.sessions import end_sessions
-from studio.access.signin import SignInAttempt, TooManyAttempts, studio_address
+from studio.access.signin import TooManyAttempts, count_attempt, studio_address
 from studio.shell.refusal import RequestRefused
 
 
@@ -31,12 +30,11 @@ class AskForReset(PasswordResetView):
 
     def form_valid(self, form: PasswordResetForm) -> HttpResponse:
         """A few mails, then growing pauses; apart from those of passwords."""
-        address = self.request.META.get("REMOTE_ADDR", "")
         try:
-            SignInAttempt.objects.begin(f"mail:{form.cleaned_data['email']}", address, timezone.now())
-        except TooManyAttempts as refused:
-            seconds = int(refused.wait.total_seconds()) + 1
-            raise RequestRefused(429, _("Try again in %(seconds)d seconds.") % {"seconds": seconds}) from None
+            count_attempt(self.request, f"mail:{form.cleaned_data['email']}")
+        except TooManyAttempts as pause:
+            wait = _("Try again in %(seconds)d seconds.") % {"seconds": pause.seconds}
+            raise RequestRefused(429, wait) from None
         self.extra_email_context = {"studio": studio_address()}
         messages.success(self.request, _("If an account has this address, a link is on its way there."))
         return super().form_valid(form)

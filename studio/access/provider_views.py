@@ -7,6 +7,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from studio.access.signin import TooManyAttempts, count_attempt
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import way_back
 
@@ -38,14 +39,16 @@ def provider_signin(request: HttpRequest) -> HttpResponse:
 def provider_callback(request: HttpRequest) -> HttpResponse:
     """Come back with a code; the account is signed in, or it is said why not."""
     _require_provider()
-    from allauth.core import ratelimit
     from allauth.socialaccount.providers.oauth2.views import OAuth2CallbackView
 
     from studio.access.provider import PROVIDER_ID, SignedTokens
 
-    # By address alone: a limit by name would lock its owner out.
-    if ratelimit.consume_or_429(request, action="login", limit_get=True):
-        raise RequestRefused(429, _("Too many sign-ins from your address."), _("Try again in a minute."))
+    try:
+        count_attempt(request)
+    except TooManyAttempts:
+        raise RequestRefused(
+            429, _("Too many sign-ins from your address."), _("Try again in a minute.")
+        ) from None
     answer: HttpResponse = OAuth2CallbackView.adapter_view(SignedTokens(request, PROVIDER_ID))(request)
     return answer
 

@@ -2,13 +2,17 @@
 
 import hashlib
 import secrets
+from collections.abc import Iterator
+from contextlib import suppress
 from datetime import datetime, timedelta
+from ipaddress import ip_network
 from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
 from django.contrib.auth.tokens import default_token_generator
 from django.db import models, transaction
+from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.encoding import force_bytes
@@ -18,13 +22,6 @@ from studio.access.accounts import Account, Role
 from studio.access.audit import Event, record
 
 LINK_LIFETIME = timedelta(hours=12)
-# Wrong passwords without a pause; from then on each one doubles it. Counted by name and address together:
-# whoever guesses at a name from elsewhere must not lock its owner out. People behind one proxy share an
-# address, so it has more before all of its names have to wait.
-FREE_FAILURES = 5
-FREE_FAILURES_OF_ADDRESS = 20
-LONGEST_PAUSE = timedelta(minutes=15)
-FAILURE_WINDOW = timedelta(hours=12)
 OPERATOR = "operator"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
 
@@ -102,56 +99,43 @@ class SignInLink(models.Model):
 class TooManyAttempts(Exception):
     """A password is not looked at yet."""
 
-    def __init__(self, wait: timedelta) -> None:
-        super().__init__(f"wait {wait}")
-        self.wait = wait
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"wait {seconds} s")
+        self.seconds = seconds
 
 
-class SignInAttemptManager(models.Manager["SignInAttempt"]):
-    """Counts attempts to sign in by password."""
+def count_attempt(request: HttpRequest, name: str | None = None) -> None:
+    """Count an attempt to sign in before it is looked at; raises TooManyAttempts within a pause.
 
-    def begin(self, username: str, address: str, now: datetime) -> "SignInAttempt":
-        """Note an attempt before the password is looked at; raises TooManyAttempts within a pause.
+    Counting first means that guesses sent all at once are counted like guesses in a row. What is refused is
+    not counted.
+    """
+    from allauth.core import ratelimit
 
-        Noting it first means that guesses sent all at once are counted like guesses in a row.
-        """
-        who = digest(username.casefold())
-        with transaction.atomic():
-            self.filter(at__lt=now - FAILURE_WINDOW).delete()
-            here = self.filter(address=address)
-            wait = max(
-                _pause(here.filter(who=who), FREE_FAILURES, now),
-                _pause(here, FREE_FAILURES_OF_ADDRESS, now),
-            )
-            if wait > timedelta():
-                raise TooManyAttempts(wait)
-            return self.create(who=who, address=address, at=now)
-
-    def forgive(self, attempt: "SignInAttempt") -> None:
-        """The password was right: the name's earlier failures here no longer count."""
-        self.filter(who=attempt.who, address=attempt.address).delete()
+    with transaction.atomic():
+        for action, seconds, key in _counters(request, name):
+            if ratelimit.consume_or_429(request, action=action, key=key, limit_get=True):
+                raise TooManyAttempts(seconds)
 
 
-def _pause(failures: "models.QuerySet[SignInAttempt]", free: int, now: datetime) -> timedelta:
-    """What is left of the pause after the last failure: none for the free ones, then 1, 2, 4… seconds."""
-    counted = failures.aggregate(number=models.Count("pk"), last=models.Max("at"))
-    if counted["number"] < free:
-        return timedelta()
-    doubled = min(counted["number"] - free, 20)  # far beyond the longest pause
-    pause = min(timedelta(seconds=2**doubled), LONGEST_PAUSE)
-    ends: datetime = counted["last"] + pause
-    return ends - now
+def forgive_attempts(request: HttpRequest, name: str) -> None:
+    """The password was right: the name's earlier attempts from this address no longer count."""
+    from allauth.core import ratelimit
+
+    with transaction.atomic():
+        for action, _seconds, key in _counters(request, name):
+            if action.startswith("name"):
+                ratelimit.clear(request, action=action, key=key)
 
 
-class SignInAttempt(models.Model):
-    """A password attempt that has not succeeded."""
-
-    # A hash: people type passwords into the wrong box.
-    who = models.CharField(max_length=64, db_index=True)
-    address = models.CharField(max_length=64, db_index=True)
-    at = models.DateTimeField(db_index=True)
-
-    objects = SignInAttemptManager()
-
-    def __str__(self) -> str:
-        return f"attempt from {self.address}"
+def _counters(request: HttpRequest, name: str | None) -> Iterator[tuple[str, int, str]]:
+    """Django-allauth's actions, the length of the pause of each, and what it counts by: the address, and name
+    and address together, because whoever guesses at a name from elsewhere must not lock its owner out."""
+    address = request.META.get("REMOTE_ADDR", "")
+    with suppress(ValueError):
+        # Somebody with one address of IPv6 has a whole network of them.
+        address = str(ip_network((address, 64 if ":" in address else 32), strict=False))
+    by_name = {} if name is None else {"name": f"{digest(name.casefold())} {address}"}
+    for counted, key in (by_name | {"address": address}).items():
+        for seconds in settings.SIGNIN_PAUSES[counted]:
+            yield f"{counted}-{seconds}", seconds, key

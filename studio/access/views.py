@@ -18,7 +18,7 @@ from studio.access.audit import Event, record, record_refused_signin
 from studio.access.forms import EmailForm, SignInForm, password_form
 from studio.access.page import account_page
 from studio.access.sessions import end_session, end_sessions
-from studio.access.signin import SignInAttempt, SignInLink, TooManyAttempts
+from studio.access.signin import SignInLink, TooManyAttempts, count_attempt, forgive_attempts
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, way_back
 
@@ -34,17 +34,18 @@ def signin(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(target)
     if request.method != "POST":
         return _signin_page(request, SignInForm(request), target)
+    name = request.POST.get("username", "")
     try:
-        attempt = SignInAttempt.objects.begin(
-            request.POST.get("username", ""), request.META.get("REMOTE_ADDR", ""), timezone.now()
-        )
-    except TooManyAttempts as refused:
-        record_refused_signin(request.POST.get("username", ""), "pause")
-        return _pause_page(request, refused, target)
+        count_attempt(request, name)
+    except TooManyAttempts as pause:
+        record_refused_signin(name, "pause")
+        answer = _signin_page(request, SignInForm(request), target, status=429, seconds=pause.seconds)
+        answer["Retry-After"] = str(pause.seconds)
+        return answer
     form = SignInForm(request, request.POST)
     if not form.is_valid():
         return _signin_page(request, form, target, status=401)
-    SignInAttempt.objects.forgive(attempt)
+    forgive_attempts(request, name)
     login(request, form.get_user())
     return HttpResponseRedirect(target)
 
@@ -60,13 +61,6 @@ def _signin_page(
         "provider": settings.STUDIO_OIDC,
     }
     return render(request, "access/signin.html", context, status=status)
-
-
-def _pause_page(request: HttpRequest, refused: TooManyAttempts, target: str) -> HttpResponse:
-    seconds = int(refused.wait.total_seconds()) + 1
-    answer = _signin_page(request, SignInForm(request), target, status=429, seconds=seconds)
-    answer["Retry-After"] = str(seconds)
-    return answer
 
 
 @never_cache

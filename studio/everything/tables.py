@@ -9,9 +9,10 @@ from django.db import models
 
 from studio.access.accounts import Account
 from studio.access.audit import AuditEntry
+from studio.access.counts import Count
 from studio.access.people import Invitation
 from studio.access.sessions import StudioSession
-from studio.access.signin import SignInAttempt, SignInLink
+from studio.access.signin import SignInLink
 from studio.access.tokens import ApiToken
 from studio.access.webhooks import WebhookDelivery, WebhookEndpoint
 from studio.api.models import StoredAnswer
@@ -56,7 +57,7 @@ LEFT_OUT: Mapping[Table, str] = {
     AuditEntry: "the log of this studio: it names addresses of machines",
     StudioSession: "sessions",
     SignInLink: "secrets",
-    SignInAttempt: "who tried to sign in",
+    Count: "who tried to sign in",
     ApiToken: "secrets",
     Invitation: "secrets",
     WebhookEndpoint: "secrets",

@@ -31,6 +31,7 @@ from builder.errors import (
 )
 from builder.leaderboard import database_path
 from studio.access.audit import clean_audit
+from studio.access.counts import clean_counts
 from studio.access.webhooks import clean_deliveries
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
@@ -120,6 +121,7 @@ class Watch:
         if self._cleaned is None or now - self._cleaned > _CLEANED_EVERY:
             self._cleaned = now
             clean_audit(settings.ENVIRONMENT.keep_audit, now)
+            clean_counts(now)
             clean_deliveries(settings.ENVIRONMENT.keep_deliveries, now)
 
     def _is_enough(self, state: tuple[int, _State]) -> bool:
