@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -12,6 +13,7 @@ from pydantic import BaseModel, Field
 from studio.access.roles import role_of
 from studio.api.answers import answer
 from studio.api.gate import EDIT, READ, ApiRequest
+from studio.api.idempotency import keep
 from studio.api.version_views import TextsShown, draft_form
 from studio.models import PromptSet
 from studio.prompts.drafts import CopyReason, Draft, DraftCopy
@@ -65,12 +67,13 @@ def put_draft(request: ApiRequest, slug: str, body: DraftSent) -> HttpResponse:
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     sent = draft_form(prompt_set, body.texts, base=body.base).sent
     person, now = person_of(request), timezone.now()
-    other = Draft.objects.unsaved(prompt_set, person)
-    aside = other is not None and other.templates != sent.templates
-    if aside:
-        DraftCopy.objects.put_aside(prompt_set, person, sent, reason=CopyReason.IMPORTED, at=now)
-    else:
-        mine = Draft.objects.of(prompt_set, person)
-        current = replace(sent, revision=mine.revision if mine else 0)
-        Draft.objects.keep(prompt_set, person, current, at=now)
-    return answer(DraftShown(set=slug, base=sent.base, copy_kept=aside))
+    with transaction.atomic():
+        other = Draft.objects.unsaved(prompt_set, person)
+        aside = other is not None and other.templates != sent.templates
+        if aside:
+            DraftCopy.objects.put_aside(prompt_set, person, sent, reason=CopyReason.IMPORTED, at=now)
+        else:
+            mine = Draft.objects.of(prompt_set, person)
+            current = replace(sent, revision=mine.revision if mine else 0)
+            Draft.objects.keep(prompt_set, person, current, at=now)
+        return keep(request, answer(DraftShown(set=slug, base=sent.base, copy_kept=aside)))

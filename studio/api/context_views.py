@@ -4,6 +4,7 @@ import json
 from datetime import datetime
 from typing import Any
 
+from django.db import transaction
 from django.db.models import Q
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404
@@ -14,6 +15,7 @@ from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, page_of, require_match, unchanged
 from studio.api.gate import CONTEXT, READ, ApiRequest
+from studio.api.idempotency import keep
 from studio.api.problems import FieldError, Refusal, refuse_invalid
 from studio.contexts.forms import name_taken
 from studio.contexts.json_forms import ContextJsonForm
@@ -79,11 +81,12 @@ def read_context(request: ApiRequest, slug: str) -> HttpResponse:
 def make_context(request: ApiRequest, body: ContextSent) -> HttpResponse:
     """Its address is made from its name."""
     form = _form(body)
-    try:
-        made = SampleContext.objects.make(form.values, by=person_of(request), at=timezone.now())
-    except NameTaken:
-        raise _taken() from None
-    return _answer(made, 201)
+    with transaction.atomic():
+        try:
+            made = SampleContext.objects.make(form.values, by=person_of(request), at=timezone.now())
+        except NameTaken:
+            raise _taken() from None
+        return keep(request, _answer(made, 201))
 
 
 @router.put(
@@ -94,13 +97,14 @@ def change_context(request: ApiRequest, slug: str, body: ContextSent) -> HttpRes
     context = _context(slug)
     require_match(request, _etag(context), must=True)
     form = _form(body, context)
-    try:
-        SampleContext.objects.change(context, form.values, revision=context.revision, at=timezone.now())
-    except NameTaken:
-        raise _taken() from None
-    except ContextConflict:
-        raise Refusal(412, "precondition-failed") from None
-    return _answer(_context(slug))
+    with transaction.atomic():
+        try:
+            SampleContext.objects.change(context, form.values, revision=context.revision, at=timezone.now())
+        except NameTaken:
+            raise _taken() from None
+        except ContextConflict:
+            raise Refusal(412, "precondition-failed") from None
+        return keep(request, _answer(_context(slug)))
 
 
 @router.delete(
@@ -110,11 +114,12 @@ def delete_context(request: ApiRequest, slug: str) -> HttpResponse:
     """“If-Match” with the ETag that was read is required."""
     context = _context(slug)
     require_match(request, _etag(context), must=True)
-    try:
-        SampleContext.objects.discard(context, revision=context.revision)
-    except ContextConflict:
-        raise Refusal(412, "precondition-failed") from None
-    return HttpResponse(status=204)
+    with transaction.atomic():
+        try:
+            SampleContext.objects.discard(context, revision=context.revision)
+        except ContextConflict:
+            raise Refusal(412, "precondition-failed") from None
+        return keep(request, HttpResponse(status=204))
 
 
 def _context(slug: str) -> SampleContext:

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from typing import Annotated, Literal
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from django.db.models import Q
 from django.http import HttpResponse
@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, page_of
 from studio.api.gate import EXPORT, READ, ApiRequest
+from studio.api.idempotency import batch_of
 from studio.api.problems import ProblemShown, Refusal, refuse_invalid, shown
 from studio.api.text_views import unified_or_none
 from studio.api.version_views import version_named
@@ -140,7 +141,7 @@ def plan_export(request: ApiRequest, body: PlanSent) -> HttpResponse:
 def confirm_export(request: ApiRequest, body: Confirmation) -> HttpResponse:
     """Written where a file is still what the plan showed; its receipt says what came of each."""
     prompt_set, person = get_object_or_404(PromptSet, slug=body.set), person_of(request)
-    batch = body.batch or uuid4()
+    batch = body.batch or batch_of(request)
     targets = [(file.key, file.sha256) for file in body.files if not file.overwrite]
     overwrite = [(file.key, file.sha256) for file in body.files if file.overwrite]
     with PLACES.taken(str(person.pk)):

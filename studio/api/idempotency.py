@@ -1,14 +1,16 @@
 """Idempotency keys: a write that is sent again with the same key gets the first answer, and changes nothing.
 
-Used around every write of the API. Answers are kept for a day.
+Used around every write of the API. An operation that writes calls `keep` in the transaction of its write, so
+that a server that dies leaves both or neither. Answers are kept for a day.
 """
 
 import hashlib
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from uuid import UUID, uuid4, uuid5
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, models, transaction
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
@@ -21,6 +23,7 @@ ABANDONED = timedelta(minutes=2)
 """A request that has had no answer for so long died with its server."""
 _HEADERS = ("Content-Type", "ETag", "Location")
 _KEY = re.compile(r"[\x21-\x7e]{1,200}")
+_BATCHES = UUID("0b6f5c0e-6f0a-5d3c-9d57-1f2a3f5f8a11")
 
 
 def answered_once(request: HttpRequest, token: ApiToken, answer: Callable[[], HttpResponse]) -> HttpResponse:
@@ -34,19 +37,41 @@ def answered_once(request: HttpRequest, token: ApiToken, answer: Callable[[], Ht
     row = _claimed(token, key, hashlib.sha256(asked).hexdigest(), timezone.now())
     if row.status is not None:
         return _again(row)
+    request.claim = row  # type: ignore[attr-defined]
     made = None
     try:
         made = answer()
     finally:
         # What may come out otherwise the next time is not kept: the same key tries it again.
         if made is None or made.status_code in (401, 429) or made.status_code >= 500:
-            StoredAnswer.objects.filter(pk=row.pk).delete()
+            _mine(row).delete()
     if made.status_code not in (401, 429) and made.status_code < 500:
-        headers = {name: made[name] for name in _HEADERS if name in made}
-        StoredAnswer.objects.filter(pk=row.pk).update(
-            status=made.status_code, headers=headers, body=made.content.decode()
-        )
+        _store(row, made)
     return made
+
+
+def keep(request: HttpRequest, answer: HttpResponse) -> HttpResponse:
+    """The answer, stored with the write that it tells of: to be called in the same transaction."""
+    row: StoredAnswer | None = getattr(request, "claim", None)
+    # Where this took so long that the same request was begun again, that one writes.
+    if row is not None and not _store(row, answer):
+        raise Refusal(409, "idempotency-in-progress", headers={"Retry-After": "1"})
+    return answer
+
+
+def batch_of(request: HttpRequest) -> UUID:
+    """The id of an export, which writes files and so cannot be one transaction: the same for the same key."""
+    row: StoredAnswer | None = getattr(request, "claim", None)
+    return uuid4() if row is None else uuid5(_BATCHES, f"{row.token_id} {row.key}")
+
+
+def _mine(row: StoredAnswer) -> "models.QuerySet[StoredAnswer]":
+    return StoredAnswer.objects.filter(pk=row.pk, at=row.at, status=None)
+
+
+def _store(row: StoredAnswer, answer: HttpResponse) -> int:
+    headers = {name: answer[name] for name in _HEADERS if name in answer}
+    return _mine(row).update(status=answer.status_code, headers=headers, body=answer.content.decode())
 
 
 def _claimed(token: ApiToken, key: str, fingerprint: str, now: datetime) -> StoredAnswer:
@@ -63,6 +88,7 @@ def _claimed(token: ApiToken, key: str, fingerprint: str, now: datetime) -> Stor
         return row
     abandoned = StoredAnswer.objects.filter(token=token, key=key, status=None, at__lt=now - ABANDONED)
     if row is not None and abandoned.update(at=now):
+        row.at = now
         return row
     raise Refusal(409, "idempotency-in-progress", headers={"Retry-After": "1"})
 

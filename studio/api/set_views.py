@@ -27,10 +27,11 @@ from studio.api.answers import (
     unchanged,
 )
 from studio.api.gate import EDIT, LABEL, READ, ApiRequest, allow
+from studio.api.idempotency import keep
 from studio.api.problems import ProblemShown, Refusal, refuse_invalid, shown
-from studio.editor.sets import archive_set, change_set, create_set, save_defaults
+from studio.editor.sets import archive_set, change_set, create_set, save_first_text
 from studio.models import Label, LabelMove, PromptSet, Tag
-from studio.preview.saving import Refused
+from studio.preview.saving import Refused, require_sound
 from studio.prompts.findings import Finding
 from studio.prompts.forms import LabelForm, NewPromptSetForm, PromptSetForm
 from studio.prompts.labels import LabelInUse
@@ -157,8 +158,8 @@ def change_set_settings(request: ApiRequest, slug: str, body: SetChange) -> Http
         change_set(prompt_set, **form.cleaned_data)
         if body.archived is not None:
             archive_set(prompt_set, body.archived)
-    found = set_shown(slug)
-    return answer(found, etag=found.etag)
+        found = set_shown(slug)
+        return keep(request, answer(found, etag=found.etag))
 
 
 @router.post("/sets", auth=EDIT, response={201: SetMade}, summary=gettext_noop("Make a set"))
@@ -168,20 +169,30 @@ def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     form = NewPromptSetForm(sent | {"dialect": body.format or "mixseek"})
     refuse_invalid(form)
     clean, now, person = form.cleaned_data, timezone.now(), person_of(request)
-    made = create_set(
-        clean["name"], tags=clean["tags"], dialect=clean["dialect"], by=person, at=now, holds=clean["holds"]
-    )
     problems: list[ProblemShown] = []
     if clean["start"] == "defaults":
+        blank = PromptSet(dialect=clean["dialect"], holds=clean["holds"])
         try:
-            save_defaults(made, by=person, at=now)
+            require_sound(blank, blank.first_text, owner=person)
         except Refused as refused:
             problems = shown(refused.findings)
         except JailError as error:
             problems = shown([Finding.of(error)])
-    found = set_shown(made.slug)
-    address = f"/api/v1/sets/{made.slug}"
-    return answer(SetMade(**dict(found), problems=problems), 201, etag=found.etag, location=address)
+    with transaction.atomic():
+        made = create_set(
+            clean["name"],
+            tags=clean["tags"],
+            dialect=clean["dialect"],
+            by=person,
+            at=now,
+            holds=clean["holds"],
+        )
+        if clean["start"] == "defaults" and not problems:
+            save_first_text(made, by=person, at=now)
+        found = set_shown(made.slug)
+        address = f"/api/v1/sets/{made.slug}"
+        whole = SetMade(**dict(found), problems=problems)
+        return keep(request, answer(whole, 201, etag=found.etag, location=address))
 
 
 @router.get(
@@ -219,8 +230,8 @@ def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> Ht
             note=clean["note"],
             who=request.token.actor,
         )
-    moved = prompt_set.labels.select_related("version").get(name=clean["name"])
-    return answer(_label(moved), etag=f"v{moved.version.number}")
+        moved = prompt_set.labels.select_related("version").get(name=clean["name"])
+        return keep(request, answer(_label(moved), etag=f"v{moved.version.number}"))
 
 
 @router.delete(
@@ -239,7 +250,7 @@ def remove_label(request: ApiRequest, slug: str, name: str) -> HttpResponse:
             Label.objects.remove(label, by=person_of(request), at=timezone.now(), who=request.token.actor)
         except LabelInUse:
             raise Refusal(409, "conflict") from None
-    return HttpResponse(status=204)
+        return keep(request, HttpResponse(status=204))
 
 
 @router.get(

@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, unchanged
 from studio.api.gate import EDIT, READ, ApiRequest
+from studio.api.idempotency import keep
 from studio.api.problems import FieldError, ProblemShown, Refusal, refuse_invalid, shown
 from studio.editor.forms import DraftForm
 from studio.models import PromptSet, PromptVersion
@@ -119,8 +120,15 @@ def make_version(request: ApiRequest, slug: str, body: VersionSent) -> HttpRespo
     form = draft_form(prompt_set, body.texts, base=body.base, message=body.message)
     if form.message_error:
         raise Refusal(422, "input-invalid", errors=[FieldError(field="message", message=form.message_error)])
+    answers: list[HttpResponse] = []
+
+    def keep_answer(made: PromptVersion) -> None:
+        whole = VersionMade(**dict(_shown(made, {})), warnings=shown(warnings))
+        etag, path = f"{made.number}-{made.content_hash[:16]}", f"/api/v1/sets/{slug}/versions/{made.number}"
+        answers.append(keep(request, answer(whole, 201, etag=etag, location=path)))
+
     try:
-        made = save_as_version(
+        save_as_version(
             prompt_set,
             form.sent.templates,
             base=form.sent.base,
@@ -128,13 +136,12 @@ def make_version(request: ApiRequest, slug: str, body: VersionSent) -> HttpRespo
             by=person_of(request),
             at=timezone.now(),
             warn=warnings.append,
+            within=keep_answer,
         )
     except VersionConflict:
         prompt_set.refresh_from_db(fields=["revision"])
         raise Refusal(409, "version-conflict", current=prompt_set.revision) from None
-    body_made = VersionMade(**dict(_shown(made, {})), warnings=shown(warnings))
-    etag = f"{made.number}-{made.content_hash[:16]}"
-    return answer(body_made, 201, etag=etag, location=f"/api/v1/sets/{slug}/versions/{made.number}")
+    return answers[0]
 
 
 def draft_form(prompt_set: PromptSet, texts: TextsShown, *, base: int = 0, message: str = "") -> DraftForm:

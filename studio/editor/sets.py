@@ -59,7 +59,16 @@ def create_set(
 
 
 def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
-    """Version 1 of a new set: MixSeek's own templates, or the usual system prompt."""
+    """Version 1 of a new set: MixSeek's own templates, or the usual system prompt.
+
+    Raises ``Refused`` and the jail's errors.
+    """
+    require_sound(prompt_set, prompt_set.first_text, owner=by)
+    return save_first_text(prompt_set, by=by, at=at)
+
+
+def save_first_text(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVersion:
+    """The same after a trial: nothing of it takes long, so it may be part of a transaction."""
     dialect = dialect_of(prompt_set)
     if prompt_set.file_kind.is_system:
         message = _("Default settings")
@@ -67,7 +76,7 @@ def save_defaults(prompt_set: PromptSet, *, by: User, at: datetime) -> PromptVer
         message = _("Default templates of MixSeek %(release)s") % {"release": dialect.release}
     else:
         message = _("Default templates of the documents")
-    return save_as_version(prompt_set, prompt_set.first_text, base=0, message=message, by=by, at=at)
+    return prompt_set.save_version(prompt_set.first_text, base=0, message=message, author=by, at=at)
 
 
 def start_empty(prompt_set: PromptSet, *, by: User, at: datetime) -> None:

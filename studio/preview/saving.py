@@ -60,9 +60,10 @@ def save_as_version(
     origin_note: str = "",
     draft: Draft | None = None,
     warn: Callable[[Finding], object] = lambda finding: None,
+    within: Callable[[PromptVersion], object] = lambda version: None,
 ) -> PromptVersion:
     """Make the texts the version after ``base``, and end the draft that they were written in. ``warn`` is
-    told what of it fails in contexts that all sets share.
+    told what of it fails in contexts that all sets share; ``within`` is called in the transaction.
 
     Raises ``NothingChanged``, ``VersionConflict``, ``Refused``, or the jail's errors; nothing is stored then,
     and the draft stays.
@@ -82,8 +83,9 @@ def save_as_version(
         )
         if draft is not None:
             Draft.objects.settle(draft, version.number, at=at)
-    for warning in warnings:
-        warn(warning)
+        for warning in warnings:
+            warn(warning)
+        within(version)
     return version
 
 

@@ -1,27 +1,33 @@
 """The conventions that hold for every request: tokens, scopes, roles, rate, idempotency, problems."""
 
+import multiprocessing
+import os
 import re
-from concurrent.futures import ThreadPoolExecutor
+import signal
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from django.utils import timezone
 
 from studio.access.accounts import Role
 from studio.access.roles import LOWEST_ROLE
 from studio.access.tokens import ApiToken, RequestCounter, Scope, TooManyRequests, end_tokens
+from studio.api import gate, set_views
 from studio.api.all_views import api as studio_api
 from studio.api.document import FILE, written
 from studio.api.gate import SCOPES
 from studio.api.models import StoredAnswer
 from studio.api.set_views import SetMade
-from studio.models import AuditEntry, PromptSet
+from studio.editor.sets import create_set
+from studio.models import AuditEntry, Export, PromptSet
 from tests.studio.api.client import Api, Refused, problem_of
 from tests.studio.api.conftest import MakeApi
 from tests.studio.api.test_versions import CONTEXT, texts
@@ -157,6 +163,82 @@ def test_a_key_under_way_is_told_apart_from_one_whose_server_died(
     assert "Idempotent-Replayed" in api.send("POST", "sets", NEW, Idempotency_Key="k").headers
 
 
+WRITES: dict[str, tuple[str, str, Any]] = {
+    "a set": ("POST", "sets", {"name": "Kyoto"}),
+    "a version": ("POST", "sets/research/versions", {"base": 1, "message": "m", "texts": texts(team="New")}),
+    "a context": ("POST", "contexts", {"name": "Kyoto", "context": {**CONTEXT, "submission": "Done"}}),
+    "a label": ("PUT", "sets/research/labels/staging", {"version": 1}),
+    "a draft": ("PUT", "sets/research/draft", {"base": 1, "texts": texts(team="New")}),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("before_commit", [True, False])
+@pytest.mark.parametrize("what", WRITES)
+def test_a_server_that_dies_leaves_the_write_and_its_answer_or_neither(
+    api: Api, research: PromptSet, monkeypatch: pytest.MonkeyPatch, what: str, before_commit: bool
+) -> None:
+    method, path, body = WRITES[what]
+
+    def serve() -> None:
+        connections.close_all()
+        updates = 0
+
+        def die(execute: Any, sql: str, *rest: Any) -> Any:
+            nonlocal updates
+            updates += sql.startswith('UPDATE "studio_storedanswer"')
+            if updates == (1 if before_commit else 2):
+                os.kill(os.getpid(), signal.SIGKILL)
+            return execute(sql, *rest)
+
+        with connection.execute_wrapper(die):
+            api.send(method, path, body, Idempotency_Key="k")
+
+    connections.close_all()
+    server = multiprocessing.get_context("fork").Process(target=serve)
+    server.start()
+    server.join()
+    assert server.exitcode == -signal.SIGKILL
+    entries = AuditEntry.objects.filter(via="api").count()
+    assert not (before_commit and entries)
+    stop_clock(monkeypatch, timezone.now() + timedelta(minutes=3))
+    again = api.send(method, path, body, Idempotency_Key="k")
+    assert again.status_code < 300 and ("Idempotent-Replayed" in again.headers) == (not before_commit)
+    assert before_commit or AuditEntry.objects.filter(via="api").count() == entries
+    assert PromptSet.objects.count() <= 2 and research.versions.count() <= 2
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_export_of_a_server_that_died_is_carried_out_once(
+    api: Api, demo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = api.send("POST", "exports/plan", {"set": "research-team", "version": "3", "files": ["research"]})
+    file = plan.json()["targets"][0]
+    seen = {"key": file["key"], "sha256": file["sha256"], "overwrite": True}
+    body = {"set": "research-team", "version": 3, "files": [seen]}
+    before = Export.objects.count()
+    first = api.send("POST", "exports", body, Idempotency_Key="k")
+    StoredAnswer.objects.update(status=None)
+    stop_clock(monkeypatch, timezone.now() + timedelta(minutes=3))
+    again = api.send("POST", "exports", body, Idempotency_Key="k")
+    assert (again.status_code, again.content) == (201, first.content)
+    assert Export.objects.count() == before + 1
+
+
+def test_one_that_took_too_long_writes_nothing_once_it_was_sent_again(
+    api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        set_views, "create_set", lambda *args, **more: (overtake(), create_set(*args, **more))[1]
+    )
+
+    def overtake() -> None:
+        StoredAnswer.objects.update(at=timezone.now())
+
+    late = api.send("POST", "sets", NEW, Idempotency_Key="k")
+    assert late.json()["code"] == "idempotency-in-progress" and not PromptSet.objects.exists()
+
+
 @pytest.mark.parametrize("key", ["", " ", "x" * 201, "schlüssel"])
 def test_an_odd_key_is_refused(api: Api, key: str) -> None:
     assert api.send("POST", "sets", NEW, Idempotency_Key=key).json()["code"] == "idempotency-key-invalid"
@@ -216,6 +298,28 @@ def test_several_servers_together_let_through_what_one_would(token: ApiToken, se
     assert let_through == 100
     token.refresh_from_db()
     assert token.spent == 100 and token.used_at == NOW
+
+
+@pytest.mark.django_db(transaction=True)
+def test_processes_share_the_requests_of_a_minute(make_api: MakeApi) -> None:
+    key = make_api().key
+    with ProcessPoolExecutor(2, multiprocessing.get_context("fork"), ask_seldom) as servers:
+        connections.close_all()
+        statuses = list(servers.map(ask_sets, [key] * 60))
+    # One of them may have claimed a request that nobody asked it for.
+    assert set(statuses) == {200, 429} and 39 <= statuses.count(200) <= 40
+
+
+def ask_seldom() -> None:
+    """A server that lets forty requests through, in a minute that does not end."""
+    connections.close_all()
+    settings.STUDIO_API_RATE = 40
+    timezone.now = lambda: NOW  # type: ignore[assignment]
+    gate.COUNTER = RequestCounter()
+
+
+def ask_sets(key: str) -> int:
+    return int(Api(key).send("GET", "sets").status_code)
 
 
 def test_a_clock_that_was_wrong_for_a_while_locks_nobody_out(token: ApiToken) -> None:
