@@ -19,20 +19,6 @@ from studio.models import PromptSet, Workspace
 PER_PAGE = 50
 # Where somebody signs in from and what they were refused is for administrators.
 _PERSONAL = ("signin.", "sessions.", "password.", "action.", "account.", "token.", "webhook.")
-_KINDS = {
-    "promptset": gettext_lazy("Prompt set"),
-    "promptversion": gettext_lazy("Version"),
-    "label": gettext_lazy("Label"),
-    "samplecontext": gettext_lazy("Context"),
-    "workspace": gettext_lazy("Workspace"),
-    "systembuild": gettext_lazy("System prompt"),
-    "export": gettext_lazy("Export"),
-    "folder": gettext_lazy("Folder"),
-    "languagemodel": gettext_lazy("Model"),
-    "user": gettext_lazy("Account"),
-}
-
-
 _VALUES = {
     "version": gettext_lazy("Version"),
     "message": gettext_lazy("Message"),
@@ -73,10 +59,6 @@ class AuditLine:
     entry: AuditEntry
     prompt_set: PromptSet | None
     workspace: Workspace | None
-
-    @property
-    def kind(self) -> str:
-        return str(_KINDS.get(self.entry.thing_kind, ""))
 
     @property
     def url(self) -> str:

@@ -241,8 +241,39 @@ def _refusal(error: Exception) -> Refusal:
 
 
 def _field_errors(errors: Sequence[Mapping[str, Any]]) -> list[FieldError]:
-    """What pydantic says, by the path of the value."""
+    """What pydantic found, by the path of the value, in the reader's language."""
     return [
-        FieldError(field=".".join(str(part) for part in error["loc"][1:]), message=str(error["msg"]))
+        FieldError(field=".".join(str(part) for part in error["loc"][1:]), message=_said(error))
         for error in errors[:20]
     ]
+
+
+def _said(error: Mapping[str, Any]) -> str:
+    said = _WRONG.get(error["type"].partition("_parsing")[0].partition("_from")[0].removesuffix("_type"))
+    return str(said) % error.get("ctx", {}) if said else str(error["msg"])
+
+
+_WRONG = {
+    "missing": gettext_lazy("Required."),
+    "string": gettext_lazy("Must be a text."),
+    "int": gettext_lazy("Must be a whole number."),
+    "float": gettext_lazy("Must be a number."),
+    "bool": gettext_lazy("Must be true or false."),
+    "list": gettext_lazy("Must be a list."),
+    "dict": gettext_lazy("Must be an object."),
+    "model": gettext_lazy("Must be an object."),
+    "model_attributes": gettext_lazy("Must be an object."),
+    "uuid": gettext_lazy("Must be a UUID."),
+    "datetime": gettext_lazy("Must be a time such as 2026-01-31T09:30:00Z."),
+    "enum": gettext_lazy("Must be one of: %(expected)s."),
+    "literal_error": gettext_lazy("Must be one of: %(expected)s."),
+    "greater_than_equal": gettext_lazy("Must be at least %(ge)s."),
+    "less_than_equal": gettext_lazy("Must be at most %(le)s."),
+    "string_too_short": gettext_lazy("Must have at least %(min_length)s characters."),
+    "string_too_long": gettext_lazy("Must have at most %(max_length)s characters."),
+    "string_pattern_mismatch": gettext_lazy("Must match %(pattern)s."),
+    "too_short": gettext_lazy("Must have at least %(min_length)s items."),
+    "too_long": gettext_lazy("Must have at most %(max_length)s items."),
+    "value_error": gettext_lazy("Cannot hold %(error)s."),
+}
+"""By pydantic's type of error, without what follows the kind of value."""

@@ -39,6 +39,7 @@ def test_entries_are_found_by_what_the_filters_say(signed_in: Client, person: Us
     assert found("workspace=w") == ["Lab"]
     assert found("q=研究室") == ["Lab"] and found("q=nobody+has+this") == []
     assert found("action=workspace.changed&via=studio") == ["Lab"] and found("via=api") == []
+    assert found("kind=workspace") == ["Lab"] and found("kind=promptversion") == ["Other v1", "Set v1"]
     assert found("person=yuki&action=signin.done") == ["yuki"]
     today = timezone.localdate()
     assert len(found(f"since={today}&until={today}")) == 4

@@ -20,6 +20,7 @@ from django.utils import timezone
 from builder.files.reading import PROMPT_FILE, sha256
 from studio.access.accounts import Role
 from studio.access.audit import AuditEntry, Event
+from studio.access.audit_forms import KINDS
 from studio.access.signin import reset_link
 from studio.access.tokens import ApiToken
 from studio.home.demo import load_demo
@@ -290,5 +291,7 @@ def test_each_leaves_an_entry_in_the_transaction_of_its_change(studio: Studio) -
     finally:
         post_save.disconnect(look, sender=AuditEntry)
     assert not missing
+    kinds = set(AuditEntry.objects.values_list("thing_kind", flat=True))
+    assert kinds <= {"", *KINDS}, "the audit's page has no filter for them"
     unchanging = {Event.SIGNED_IN, Event.SIGNED_OUT, Event.WORKSPACE_RETRIED, Event.EVERYTHING_WRITTEN}
     assert alone <= unchanging, "they change no other row"
