@@ -167,7 +167,8 @@ def version_named(slug: str, name: str) -> PromptVersion:
     elif _HASH.fullmatch(name):
         found = versions.filter(content_hash=name).order_by("-number").first()
     else:
-        found = versions.filter(labels__name=name).first()
+        # By set and name: with the name alone, SQLite looks at every label that is called so.
+        found = versions.filter(labels__name=name, labels__prompt_set=F("prompt_set")).first()
     if not isinstance(found, PromptVersion):
         raise Refusal(404, "not-found")
     return found

@@ -5,11 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from studio.prompts.drafts import Draft
 from studio.prompts.history import Entry, HistoryPage, history_page, words_of
-from studio.prompts.models import PromptSet
+from studio.prompts.models import PromptSet, PromptVersion
 from studio.results.version_scores import VersionScore, scores_before
 
 VERSIONS_PER_PAGE = 50
@@ -20,17 +21,17 @@ class Line:
     """A version of the page."""
 
     entry: Entry
+    version: PromptVersion
     number: str
+    url: str
     labels: list[str]
     score: VersionScore | None
-
-    @property
-    def as_first(self) -> str:
-        return _("First: version %(number)s") % {"number": self.number}
-
-    @property
-    def as_second(self) -> str:
-        return _("Second: version %(number)s") % {"number": self.number}
+    as_first: str
+    as_second: str
+    """What its two buttons for a comparison say."""
+    is_first: bool
+    is_second: bool
+    """Whether they are chosen when the page opens."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +52,27 @@ class HistoryLines:
         labels: dict[int, list[str]] = {}
         for name, number in self.prompt_set.pointers.items():
             labels.setdefault(number, []).append(name)
-        numbered = [(entry, entry.version.number) for entry in self.found.entries]
-        return [
-            Line(entry, str(number), labels.get(number, []), self._scores.get(number))
-            for entry, number in numbered
-        ]
+        first, second = _("First: version %(number)s"), _("Second: version %(number)s")
+        # The draft and the newest version, or the two newest.
+        picked_first, picked_second = (0, None) if self.draft else (1, 0)
+        lines = []
+        for place, entry in enumerate(self.found.entries):
+            number = entry.version.number
+            lines.append(
+                Line(
+                    entry,
+                    entry.version,
+                    str(number),
+                    reverse("version-detail", args=[self.prompt_set.slug, number]),
+                    labels.get(number, []),
+                    self._scores.get(number),
+                    first % {"number": number},
+                    second % {"number": number},
+                    place == picked_first,
+                    place == picked_second,
+                )
+            )
+        return lines
 
     @cached_property
     def draft(self) -> Draft | None:
@@ -64,19 +81,9 @@ class HistoryLines:
             return None
         return Draft.objects.unsaved(self.prompt_set, self.person)
 
-    # --- two to compare ------------------------------------------------------------------
-
-    @property
+    @cached_property
     def can_compare(self) -> bool:
         return len(self.lines) + bool(self.draft) > 1
-
-    @cached_property
-    def picked_new(self) -> str:
-        return "draft" if self.draft else self.lines[0].number
-
-    @cached_property
-    def picked_old(self) -> str:
-        return self.lines[0 if self.draft else 1].number
 
     # --- scores --------------------------------------------------------------------------
 

@@ -39,22 +39,7 @@ class Tag(models.Model):
 
 
 class PromptSetQuerySet(models.QuerySet["PromptSet"]):
-    """The list of sets as pages need it."""
-
-    def for_list(self) -> Self:
-        """The newest change first, with tags, labels and the last version at hand."""
-        last = Q(versions__number=F("revision"))
-        return (
-            self.annotate(
-                last_message=models.FilteredRelation("versions", condition=last),
-            )
-            .annotate(
-                change_message=F("last_message__message"),
-                change_author=F("last_message__author__username"),
-            )
-            .prefetch_related("tags", "labels__version")
-            .order_by("-changed_at", "pk")
-        )
+    """Sets by what they hold and by a search."""
 
     def of_templates(self) -> Self:
         """Sets of prompt templates, and none of system prompts."""

@@ -19,7 +19,7 @@ from studio.prompts.forms import CompareForm, LabelForm, MovesForm, RestoreForm
 from studio.prompts.labels import USUAL_LABELS, Label, LabelInUse
 from studio.prompts.models import PromptSet, PromptVersion
 from studio.prompts.protection import movable_label
-from studio.prompts.texts import TEXT_NAMES
+from studio.prompts.texts import TEXT_FIELDS, TEXT_NAMES
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, valid_or_refuse
 from studio.workspaces.exports.page import offers_of
@@ -104,6 +104,7 @@ def version_page(
         "templates": [(kind, TEXT_NAMES[kind], text) for kind, text in version.templates.parts.items()],
         "draft": Draft.objects.unsaved(prompt_set, person_of(request)),
         "label_names": names,
+        "labels": [name for name, number in points.items() if number == version.number],
         "movable": [
             movable_label(prompt_set, name, points.get(name), request.user)
             for name in names
@@ -118,6 +119,7 @@ def version_page(
 
 def _version(slug: str, number: int) -> PromptVersion:
     versions = PromptVersion.objects.select_related("prompt_set__language_model", "author", "parent")
+    versions = versions.defer(*(f"parent__{name}" for name in TEXT_FIELDS.values()))
     version: PromptVersion = get_object_or_404(versions, prompt_set__slug=slug, number=number)
     return version
 

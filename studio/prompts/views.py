@@ -32,6 +32,7 @@ from studio.prompts.forms import (
     ProtectionForm,
 )
 from studio.prompts.history_page import HistoryLines
+from studio.prompts.list_page import set_rows
 from studio.prompts.models import PromptSet, Tag
 from studio.prompts.proposals import Proposal
 from studio.shell.forms import PromptSearchForm
@@ -47,18 +48,18 @@ def prompt_list(request: Request) -> HttpResponse:
     """All sets, or those that match a search or a tag; the archived ones apart."""
     wanted = valid_or_refuse(PromptSearchForm(request.GET)).cleaned_data
     kept = PromptSet.objects.filter(archived=wanted["archived"])
-    sets = kept.search(wanted["q"]).for_list()
+    sets = kept.search(wanted["q"])
     if wanted["tag"]:
         sets = sets.filter(tags__name=wanted["tag"])
     page = wanted["page"] or 1
-    shown = list(sets[(page - 1) * SETS_PER_PAGE : page * SETS_PER_PAGE + 1])
+    rows = set_rows(sets, (page - 1) * SETS_PER_PAGE, page * SETS_PER_PAGE + 1)
     asked = {name: wanted[name] for name in ("q", "tag") if wanted[name]}
     if wanted["archived"]:
         asked["archived"] = "1"
     context = {
-        "sets": shown[:SETS_PER_PAGE],
+        "rows": rows[:SETS_PER_PAGE],
         "first_url": "?" + urlencode(asked) if page > 1 else "",
-        "next_url": "?" + urlencode({**asked, "page": page + 1}) if len(shown) > SETS_PER_PAGE else "",
+        "next_url": "?" + urlencode({**asked, "page": page + 1}) if len(rows) > SETS_PER_PAGE else "",
         "q": wanted["q"],
         "tag": wanted["tag"],
         "archived": wanted["archived"],

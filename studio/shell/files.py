@@ -5,7 +5,6 @@ as a prompt file may be, and never lies on the server's disk.
 """
 
 import hashlib
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +24,21 @@ class VersionedStaticFiles(StaticFilesStorage):
 
     def url(self, name: str | None) -> str:
         """`/static/studio.css?v=1f0c2b7a`; a file that is nowhere keeps its plain address."""
-        address = super().url(name)
         # Outside debug the files are what they were at the start; a page full of icons asks often.
-        version = _version(name or "") if settings.DEBUG else _kept_version(name or "")
-        return f"{address}?v={version}" if version else address
+        address = _known.get(name or "") if not settings.DEBUG else None
+        if address is None:
+            version = _version(name or "")
+            address = f"{super().url(name)}?v={version}" if version else super().url(name)
+            _known[name or ""] = address
+        return address
+
+
+_known: dict[str, str] = {}
 
 
 def _version(name: str) -> str:
     path = finders.find(name) if name else None
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()[:8] if path else ""
-
-
-_kept_version = cache(_version)
 
 
 class SmallUploads(MemoryFileUploadHandler):

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from functools import lru_cache
 
 from django import template
 from django.utils import formats, timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language, ngettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext_lazy
 
 from builder.errors import BuilderError
 from studio.prompts.excerpts import Part
@@ -28,8 +29,6 @@ _UNITS = (
     (3600, ngettext_lazy("%(n)d hour ago", "%(n)d hours ago", "n")),
     (60, ngettext_lazy("%(n)d minute ago", "%(n)d minutes ago", "n")),
 )
-
-_MARK, _MARK_END = SafeString("<mark>"), SafeString("</mark>")
 
 
 @register.filter
@@ -59,10 +58,19 @@ def advised(error: BuilderError) -> str:
 def relative(moment: datetime, now: datetime) -> str:
     """How long ago, in its largest unit: «3 days ago»."""
     elapsed = int((now - moment).total_seconds())
-    for seconds, words in _UNITS:
-        if elapsed >= seconds:
-            return words % {"n": elapsed // seconds}
-    return _("just now")
+    unit = next((unit for unit, (seconds, _words) in enumerate(_UNITS) if elapsed >= seconds), None)
+    return _("just now") if unit is None else _ago(unit, elapsed // _UNITS[unit][0], get_language())
+
+
+# A page has many times: to translate and format each anew would take longer than all else about it.
+@lru_cache(maxsize=4096)
+def _ago(unit: int, number: int, language: str) -> str:
+    return str(_UNITS[unit][1] % {"n": number})
+
+
+@lru_cache(maxsize=4096)
+def _to_the_minute(local: datetime, zone: str, language: str) -> str:
+    return f"{formats.date_format(local, 'DATETIME_FORMAT')} {zone}"
 
 
 @register.simple_tag
@@ -71,12 +79,11 @@ def when(moment: datetime | None) -> SafeString | str:
     if moment is None:
         return "–"
     local = timezone.localtime(moment)
-    exact = f"{formats.date_format(local, 'DATETIME_FORMAT')} {local:%Z}"
-    return format_html(
-        '<time datetime="{}" title="{}" data-relative>{}</time>',
-        moment.isoformat(),
-        exact,
-        relative(moment, timezone.now()),
+    minute = local.replace(second=0, microsecond=0, tzinfo=None)
+    exact = _to_the_minute(minute, local.tzname() or "", get_language())
+    ago = relative(moment, timezone.now())
+    return SafeString(
+        f'<time datetime="{moment.isoformat()}" title="{escape(exact)}" data-relative>{escape(ago)}</time>'
     )
 
 
@@ -110,10 +117,19 @@ def with_code(sentence: str) -> SafeString:
 @register.filter
 def marked(parts: Iterable[Part]) -> SafeString:
     """Text in which the words of a search are marked."""
-    # A template of its own for each of the many parts of a page would take most of the page's time.
-    return format_html_join(
-        "", "{}{}{}", ((_MARK, part.text, _MARK_END) if part.mark else ("", part.text, "") for part in parts)
-    )
+    # Neither a template for each of a page's many parts nor `format_html`: they would take most of its time.
+    texts = ((escape(part.text), part.mark) for part in parts)
+    return SafeString("".join(f"<mark>{text}</mark>" if mark else text for text, mark in texts))
+
+
+@register.simple_tag
+def source_lines(text: str, anchor: str = "") -> SafeString:
+    """The lines of a text for `<pre>`, each an element; with an ``anchor``, `#ANCHOR-7` is the seventh."""
+    lines = escape(text).split("\n")
+    if not anchor:
+        return SafeString("\n".join(f'<span class="line">{line}</span>' for line in lines))
+    start = f'<span class="line" id="{escape(anchor)}-'
+    return SafeString("\n".join(f'{start}{number}">{line}</span>' for number, line in enumerate(lines, 1)))
 
 
 @register.filter

@@ -179,6 +179,8 @@ def continue_address(version: PromptVersion, label: Label | None) -> str:
 
 def offers_of(version: PromptVersion) -> list[Offer]:
     """What to export after a label was moved: it stays on offer until the workspaces have the version."""
+    if version.number not in version.prompt_set.pointers.values():
+        return []
     holds = version.prompt_set.holds
     followed = Q(**{f"{kind_of_file(holds).label_field}__version": version})
     followers = Workspace.objects.filter(followed | Q(followed_files__label__version=version), archived=False)
