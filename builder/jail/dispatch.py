@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from builder.errors import BuilderError, CoolingDown, JailUnavailable, LimitExceeded, Superseded
+from builder.jail import process
 from builder.jail.answers import value_of
+from builder.jail.fork_server import ForkServer
 from builder.jail.keeper import Keeper
 from builder.jail.lane import Lane, LaneBusy, LaneClosed
 from builder.jail.limits import (
@@ -46,6 +48,7 @@ class Dispatcher:
         self._closed = False
         self._keeper: Keeper | None = None
         self._ledger = Ledger()
+        self._forks = ForkServer(process.WORKER)
         self._turns = {False: Turns(limits.waiting), True: Turns(limits.waiting)}
         self._cool_down = CoolDown(limits.cool_down)
         self._lanes: dict[LaneName, Lane] = {
@@ -55,7 +58,9 @@ class Dispatcher:
         }
 
     def _lane(self, name: LaneName, size: int, spares: int, nice: int) -> Lane:
-        return Lane(name, size, spares, lambda: WorkerProcess(self._limits, nice), self._wake)
+        return Lane(
+            name, size, spares, lambda: WorkerProcess(self._limits, nice, forks=self._forks), self._wake
+        )
 
     # --- jobs ----------------------------------------------------------------------------
 
@@ -246,7 +251,12 @@ class Dispatcher:
             if self._keeper is None:
                 lanes = self._lanes
                 self._keeper = Keeper(
-                    list(lanes.values()), lanes["slow"], self._limits, self._ledger, self._cool_down.tidy
+                    list(lanes.values()),
+                    lanes["slow"],
+                    self._forks,
+                    self._limits,
+                    self._ledger,
+                    self._cool_down.tidy,
                 )
                 self._keeper.start()
             return self._keeper
@@ -272,11 +282,13 @@ class Dispatcher:
             lane.close()
         if keeper:
             keeper.close()
+        self._forks.close()
 
     def forget(self) -> None:
         """In a forked child: let go of the parent's workers without touching them."""
         for lane in self._lanes.values():
             lane.forget()
+        self._forks.forget()
 
     @property
     def closed(self) -> bool:

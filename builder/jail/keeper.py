@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 
+from builder.jail.fork_server import ForkServer, ForkServerEnded
 from builder.jail.lane import Lane
 from builder.jail.limits import Limits
 from builder.jail.process import Stopped, WorkerProcess
@@ -28,12 +29,13 @@ class Keeper:
         self,
         lanes: Sequence[Lane],
         resting: Lane,
+        forks: ForkServer,
         limits: Limits,
         ledger: Ledger,
         tidy: Callable[[], None],
     ) -> None:
         self._lanes, self._resting, self._limits, self._ledger = lanes, resting, limits, ledger
-        self._tidy = tidy
+        self._forks, self._tidy = forks, tidy
         self._starting: list[tuple[Lane, WorkerProcess]] = []
         self._wake = threading.Event()
         self._stop = False
@@ -71,8 +73,7 @@ class Keeper:
     def _look_round(self) -> None:
         self._wake.clear()
         self._bury()
-        self._fill()
-        if self._stop:
+        if self._fill() or self._stop:
             return
         if self._starting:
             self._welcome()
@@ -100,21 +101,26 @@ class Keeper:
                 return
             time.sleep(0.001)
 
-    def _fill(self) -> None:
-        if time.monotonic() < self._pause_until:
-            return
-        for lane in self._lanes:
-            for _ in range(min(lane.missing(), _MOST_STARTING - len(self._starting))):
-                try:
-                    # No fork in between: a child could not let go of a worker that it knows nothing of.
+    def _fill(self) -> bool:
+        """Start what the lanes lack; whether there is nothing yet to fork it from."""
+        if time.monotonic() < self._pause_until or not any(lane.missing() > 0 for lane in self._lanes):
+            return False
+        try:
+            # No fork of this process in between: a child could not let go of what it knows nothing of.
+            with FORKING:
+                self._forks.start()
+            if not self._forks.become_ready(self._limits.start, wait=_WATCH):
+                return True
+            for lane in self._lanes:
+                for _ in range(min(lane.missing(), _MOST_STARTING - len(self._starting))):
                     with FORKING:
                         worker = lane.start()
                         lane.starting(worker)
-                except OSError as error:
-                    self._failed(str(error))
-                    return
-                self._starting.append((lane, worker))
-                self._ledger.count("workers_started")
+                    self._starting.append((lane, worker))
+                    self._ledger.count("workers_started")
+        except (OSError, ForkServerEnded) as error:
+            self._failed(str(error))
+        return False
 
     def _welcome(self) -> None:
         """Take in those that are ready; a lane may lack another worker in the meantime, so not for long."""

@@ -106,7 +106,7 @@ class Lane:
             # The most recent one otherwise: its compiled templates are the likeliest to serve again.
             mine = next((i for i, worker in enumerate(self._idle) if worker.owner == owner), -1)
             worker = self._idle.pop(mine)
-            if worker.reap(wait=False) is not None:
+            if worker.has_ended():
                 self._ended.append(worker)
                 self._wake()
                 continue
@@ -128,7 +128,7 @@ class Lane:
     def collect(self) -> list[WorkerProcess]:
         """Workers that ended or must; the keeper closes them."""
         with self._lock:
-            dead = [worker for worker in self._idle if worker.reap(wait=False) is not None]
+            dead = [worker for worker in self._idle if worker.has_ended()]
             self._idle = [worker for worker in self._idle if worker not in dead]
             ended, self._ended = self._ended + dead, []
             return ended
@@ -198,7 +198,7 @@ class Lane:
     def forget(self) -> None:
         """In a forked child: the workers are the parent's. No lock: its holder did not come along."""
         for worker in [*self._idle, *self._busy, *self._starting, *self._ended]:
-            worker.forget()
+            worker.release()
 
     @property
     def idle(self) -> int:

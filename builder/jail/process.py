@@ -1,13 +1,10 @@
 """One worker process as its pool sees it: started, asked, stopped, reaped."""
 
-import json
 import math
 import os
 import resource
 import select
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -15,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from builder.jail.fork_server import ForkServer
 from builder.jail.limits import LimitName, Limits
 from builder.jail.wire import Frames, WireError, unpack
 
@@ -64,32 +62,19 @@ class WorkerProcess:
         limits: Limits,
         nice: int = 0,
         *,
-        program: Path | None = None,
+        forks: ForkServer,
         long: float = _LONG,
         object_hook: Callable[[dict[str, Any]], Any] | None = None,
         **more: str,
     ) -> None:
         settings = {"memory": limits.memory, "input": limits.input, **more}
         self._long, self._object_hook = long, object_hook
-        self._popen = subprocess.Popen(
-            [sys.executable, "-I", str(program or WORKER), json.dumps(settings)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            bufsize=0,
-            env={},
-            cwd="/",
-            # Ctrl-C at the terminal is for the parent; a worker ends with its pipe. In a session of its own
-            # its priority would not count beside other sessions (sched_autogroup).
-            process_group=0,
-        )
-        assert self._popen.stdin and self._popen.stdout
-        self.pid = self._popen.pid
+        self._fork = forks.fork(settings)
+        self.pid = self._fork.pid
         if nice:
-            # At once: what it loads first takes longer than most of its jobs.
             with suppress(OSError):
                 os.setpriority(os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + nice)
-        self.stdin, self.stdout = self._popen.stdin.fileno(), self._popen.stdout.fileno()
+        self.stdin, self.stdout = self._fork.stdin, self._fork.stdout
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
         self._readable = select.poll()
@@ -197,27 +182,23 @@ class WorkerProcess:
             raise self._killed("crash", "an answer that is none")
         return answer
 
+    def has_ended(self) -> bool:
+        """Of an idle worker: it has nothing to say but that."""
+        return bool(self._readable.poll(0))
+
     def kill(self) -> None:
         with self._reaping:
             # Never after it was reaped: the number may be another process's by now.
             if self._status is None:
-                os.kill(self.pid, signal.SIGKILL)
+                self._fork.kill()
         self.retired = True
 
-    def reap(self, *, wait: bool = True) -> int | None:
-        """The exit status once the process has ended; its CPU time is exact from then on."""
+    def reap(self) -> int:
+        """The exit status of a killed process once it has ended; its CPU time is exact from then on."""
         with self._reaping:
             if self._status is None:
-                try:
-                    pid, status, usage = os.wait4(self.pid, 0 if wait else os.WNOHANG)
-                except ChildProcessError:
-                    # Somebody else collects our children (SIGCHLD ignored): it is gone, that is all.
-                    pid, status, usage = self.pid, 0, None
-                if pid:
-                    self._status = status
-                    self._popen.returncode = os.waitstatus_to_exitcode(status)
-                    if usage:
-                        self.cpu = usage.ru_utime + usage.ru_stime
+                # Where the fork server was killed nobody knows: as if the worker had been, too.
+                self._status, self.cpu = self._fork.reap() or (signal.SIGKILL, self.cpu)
             return self._status
 
     def close(self) -> None:
@@ -228,17 +209,10 @@ class WorkerProcess:
 
     def release(self) -> None:
         """Close what is open and no more: what a forked child does with its parent's worker."""
-        for pipe in (self._popen.stdin, self._popen.stdout):
-            if pipe:
-                pipe.close()
+        self._fork.close()
         if self._memory is not None:
             os.close(self._memory)
             self._memory = None
-
-    def forget(self) -> None:
-        """In a forked child: this is the parent's worker, leave it alone."""
-        self.release()
-        self._popen.returncode = 0
 
     def _killed(self, limit: LimitName, reason: str = "", *, starved: bool = False) -> Stopped:
         self.kill()
@@ -248,7 +222,7 @@ class WorkerProcess:
         """The worker closed its end: tell from its exit status which limit it met."""
         # One that only closed its pipe is killed; one that is ending keeps the reason it ends for.
         self.kill()
-        status = self.reap() or 0
+        status = self.reap()
         if os.WIFSIGNALED(status):
             number = os.WTERMSIG(status)
             if number == signal.SIGXCPU:

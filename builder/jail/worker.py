@@ -1,8 +1,7 @@
 """The worker, inside the jail: one process that takes jobs from its pipe until the pipe ends.
 
-Started as ``python -I worker.py SETTINGS``. Everything that a job may need is loaded
-first; then the process gives up files, memory beyond its limit and, where the kernel can,
-every system call that reaches the outside.
+Forked by ``python -I worker.py``, which has loaded everything that a job may need. The worker first gives
+up files, memory beyond its limit and, where the kernel can, every system call that reaches the outside.
 """
 
 import gc
@@ -148,13 +147,13 @@ def lock(settings: dict[str, Any]) -> bool:
 
 
 def main() -> None:
-    settings = json.loads(sys.argv[1])
     warnings.simplefilter("ignore")
     open_packages()
-    from builder.jail import wire
+    from builder.jail import forking, wire
 
     try:
         load()
+        settings = json.loads(sys.argv[1]) if sys.argv[1:] else forking.forked()
         worker = Worker(settings)
         filtered = lock(settings)
     except Exception as error:

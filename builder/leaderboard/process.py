@@ -1,6 +1,7 @@
 """The handle of a reader process: started when a copy is opened, asked, killed at a deadline. Used by
 ``reader``; the studio stops all of them when it ends."""
 
+import atexit
 import math
 import os
 import select
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from builder.errors import LeaderboardError, ReaderBusy
+from builder.jail.fork_server import ForkServer, ForkServerEnded
 from builder.jail.limits import MEBIBYTE, LimitName, Limits
 from builder.jail.process import Stopped, WorkerProcess
 from builder.jail.wire import pack
@@ -140,13 +142,13 @@ class ReaderProcess:
                 self._worker = WorkerProcess(
                     _LIMITS,
                     _niceness,
-                    program=WORKER,
+                    forks=_FORKS,
                     long=_DEMOTED_AFTER,
                     object_hook=revived,
                     folder=os.path.realpath(self._folder),
                 )
-            except OSError as error:
-                raise LeaderboardError(NO_READER, reason=error.strerror or str(error)) from error
+            except (OSError, ForkServerEnded) as error:
+                raise LeaderboardError(NO_READER, reason=str(error)) from error
             self._inode, self._ready = inode, False
             _make_room_for(self)
         return self._worker
@@ -211,7 +213,7 @@ class ReaderProcess:
     def _forget(self) -> None:
         """In a forked child: the process is the parent's."""
         if self._worker is not None:
-            self._worker.forget()
+            self._worker.release()
         self._reset()
 
     def make_room(self) -> bool:
@@ -228,7 +230,11 @@ class ReaderProcess:
 _STARTED: list[ReaderProcess] = []
 _GUARD = threading.Lock()
 _STOPPED = threading.Event()
+_FORKS = ForkServer(WORKER)
 _niceness = 0
+
+atexit.register(_FORKS.close)
+os.register_at_fork(after_in_child=_FORKS.forget)
 
 
 def yield_to_others(niceness: int) -> None:

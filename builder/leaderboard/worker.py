@@ -1,13 +1,12 @@
 """The reader process: opens copies of databases and answers queries over them, until its pipe ends.
 
-Started as ``python -I worker.py SETTINGS``, one for each database. DuckDB evaluates what a file defines
+Forked by ``python -I worker.py``, one for each database. DuckDB evaluates what a file defines
 (views, macros, generated columns, a log that is replayed) in whatever process opens it; this one can read
 the folder of its copies and nothing else, writes no file, has no network, and may be killed at any moment.
 """
 
 import datetime  # noqa: F401 (DuckDB's, for values; no file can be opened any more when it needs them)
 import decimal  # noqa: F401
-import json
 import math
 import os
 import re
@@ -49,7 +48,7 @@ def open_packages() -> None:
 if __name__ == "__main__":
     open_packages()
 
-from builder.jail import landlock, seccomp, wire  # noqa: E402
+from builder.jail import forking, landlock, seccomp, wire  # noqa: E402
 from builder.leaderboard import digest  # noqa: E402
 from builder.leaderboard.schema import COLUMNS, Schema  # noqa: E402
 from builder.leaderboard.values import encoded, revived  # noqa: E402
@@ -236,8 +235,8 @@ def lock(settings: dict[str, Any]) -> tuple[bool, bool]:
 
 
 def main() -> None:
-    settings = json.loads(sys.argv[1])
     try:
+        settings = forking.forked()
         confined, filtered = lock(settings)
         worker = Worker(settings, connected(settings["folder"]))
     except Exception as error:

@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 from uuid import uuid4
 
+from tests.process_memory import descendants
 from tests.studio_process import ROOT, Studio
 
 PASSWORD = "correct horse battery"
@@ -132,18 +133,13 @@ class Usage:
 
     def look(self) -> None:
         server = _resident(self._studio.process.pid)
-        others = [_resident(pid) for pid in children(self._studio.process.pid)]
+        _, *others = map(_resident, descendants(self._studio.process.pid))
         # To go through all files takes longer than what is measured beside.
         disk = self.peak.disk if self._looks % 20 else disk_of(self._studio.data)
         self._looks += 1
         seen = Used(server, server + sum(others), disk, len(others))
         pairs = zip(astuple(self.peak), astuple(seen), strict=True)
         self.peak = Used(*(max(pair) for pair in pairs))
-
-
-def children(process: int) -> set[int]:
-    listed = Path(f"/proc/{process}/task").glob("*/children")
-    return {int(child) for path in listed for child in path.read_text(encoding="ascii").split()}
 
 
 def _resident(pid: int) -> int:

@@ -22,8 +22,9 @@ import pytest
 
 from tests.builder.leaderboard.hostile_databases import HOSTILE, make_heavy, make_hostile, make_sparse
 from tests.builder.workspaces import play_small_workspace
+from tests.process_memory import children
 from tests.studio.editing import TEXTS
-from tests.studio.operations.test_start import ROOT, children, eventually
+from tests.studio.operations.test_start import ROOT, eventually
 from tests.studio_process import Studio
 
 pytestmark = pytest.mark.slow
@@ -154,7 +155,7 @@ def test_it_ends_while_a_question_is_never_answered(start: Callable[[], Studio],
     studio = start()
     person = Person(studio.base)
     assert eventually(lambda: person.get("/workspaces/played/runs/")[0] == 200)
-    (reader,) = [pid for pid in children(studio.process.pid) if _is_reader(pid)]
+    (reader,) = _readers(studio)
     os.kill(reader, signal.SIGSTOP)
     asking = threading.Thread(target=lambda: _ask(person))
     asking.start()
@@ -192,10 +193,15 @@ def _is_said(person: Person, name: str, text: str) -> bool:
 
 def _at_work(studio: Studio) -> bool:
     """Whether a reader process is busy."""
-    readers = [pid for pid in children(studio.process.pid) if _is_reader(pid)]
+    readers = _readers(studio)
     before = [_cpu(pid) for pid in readers]
     time.sleep(0.1)
     return [_cpu(pid) for pid in readers] != before
+
+
+def _readers(studio: Studio) -> list[int]:
+    """The processes that are forked from the one that has loaded DuckDB."""
+    return [pid for server in children(studio.process.pid) if _is_reader(server) for pid in children(server)]
 
 
 def _is_reader(pid: int) -> bool:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.process_memory import descendants
 from tests.studio_process import Studio
 
 # Each test starts processes and waits for them.
@@ -77,11 +78,6 @@ def test_sigterm_ends_it_cleanly(studio: Studio) -> None:
     assert studio.output.endswith("Stopped.\n")
 
 
-def children(process: int) -> set[int]:
-    listed = Path(f"/proc/{process}/task").glob("*/children")
-    return {int(child) for path in listed for child in path.read_text().split()}
-
-
 def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
     deadline = time.monotonic() + seconds
     while not condition() and time.monotonic() < deadline:
@@ -92,8 +88,8 @@ def eventually(condition: Callable[[], bool], seconds: float = 20) -> bool:
 @pytest.mark.slow
 def test_killed_studio_takes_its_workers_along_and_starts_again(studio: Studio, data: Path) -> None:
     port = studio.base.rpartition(":")[2]
-    assert eventually(lambda: len(children(studio.process.pid)) > 1)
-    workers = children(studio.process.pid)
+    assert eventually(lambda: len([*descendants(studio.process.pid)]) > 3)
+    _, *workers = descendants(studio.process.pid)
     assert studio.end(signal.SIGKILL) == -signal.SIGKILL
     assert eventually(lambda: not any(Path(f"/proc/{worker}/exe").exists() for worker in workers))
 

@@ -1,0 +1,75 @@
+"""The bare process that workers are forked from: what it holds, what a fork holds of it, and its end."""
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from builder.jail import JailPool, Limits
+from tests.process_memory import children
+
+Values = dict[str, str | int]
+
+
+@pytest.fixture
+def own() -> Iterator[JailPool]:
+    with JailPool(size=2, spares=0, limits=Limits(time=30, cpu=30)) as pool:
+        yield pool
+
+
+def server_of(pool: JailPool) -> int:
+    process = pool._jobs._forks._process
+    assert process
+    return process._popen.pid
+
+
+def workers(pool: JailPool) -> list[int]:
+    return [worker.pid for lane in pool._jobs._lanes.values() for worker in lane.all()]
+
+
+def descriptors(pid: int) -> dict[str, str]:
+    folder = Path(f"/proc/{pid}/fd")
+    return {entry.name: os.readlink(entry).partition(":")[0] for entry in folder.iterdir()}
+
+
+def test_it_holds_one_channel_and_nothing_of_its_parent(
+    own: JailPool, values: Values, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("STUDIO_SECRET_KEY", "secret")
+    own.render("team", "a", values)
+    server = server_of(own)
+    assert Path(f"/proc/{server}/environ").read_bytes() == b""
+    assert descriptors(server) == {"0": "socket", "1": "socket", "2": "/dev/null"}
+    mapped = Path(f"/proc/{server}/maps").read_text()
+    assert "python" in mapped
+    assert not [name for name in ("duckdb", "_ssl", "sqlite", "bpe_openai", "psycopg") if name in mapped]
+
+
+def test_a_worker_holds_its_two_pipes_and_no_others(own: JailPool, values: Values) -> None:
+    own.start()
+    while own.stats().lanes["preview"].idle < 2:
+        pass
+    pipes = [os.readlink(f"/proc/{pid}/fd/{number}") for pid in workers(own) for number in (0, 1)]
+    assert len(set(pipes)) == 4
+    for pid in workers(own):
+        assert descriptors(pid) == {"0": "pipe", "1": "pipe", "2": "/dev/null"}
+        assert pid in children(server_of(own))
+
+
+def test_workers_outlive_it_and_the_next_ones_have_a_new_one(own: JailPool, values: Values) -> None:
+    own.render("team", "a", values)
+    first, before = server_of(own), workers(own)
+    os.kill(first, signal.SIGKILL)
+    assert own.render("team", "b", values) == "b"
+    assert set(workers(own)) & set(before)
+    for pid in before:
+        os.kill(pid, signal.SIGKILL)
+    # A busy machine takes its time to end them, and a job is done again only once.
+    while any(Path(f"/proc/{pid}/exe").exists() for pid in before):
+        time.sleep(0.001)
+    assert own.render("team", "c", values) == "c"
+    assert server_of(own) != first
+    assert own.stats().stops == 0
