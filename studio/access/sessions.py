@@ -67,12 +67,12 @@ class SessionStore(DatabaseSessionStore):
 
     def _get_session_from_db(self) -> StudioSession | None:
         now = timezone.now()
-        row = StudioSession.objects.filter(
-            session_key=digest(self.session_key or ""), expire_date__gt=now
-        ).first()
-        if row is None:
+        try:
+            row = StudioSession.objects.get(session_key=digest(self.session_key or ""), expire_date__gt=now)
+        except StudioSession.DoesNotExist:
             self._session_key = None
-        elif row.used_at < now - _NOTED_EVERY:
+            return None
+        if row.used_at < now - _NOTED_EVERY:
             # A database that takes no writes at the moment still shows pages.
             with suppress(DatabaseError):
                 StudioSession.objects.filter(pk=row.pk).update(used_at=now)

@@ -45,17 +45,17 @@ class Offer:
 
 def offers(prompt_set: PromptSet, person: User, *shown: SideName) -> list[Offer]:
     """What a comparison of the set can be made of, the draft first, then the newest."""
-    newest = Q(number__gt=prompt_set.revision - VERSIONS_OFFERED) | Q(labels__isnull=False)
-    versions = prompt_set.versions.filter(newest | Q(number__in=[name for name in shown if name != "draft"]))
-    labelled: dict[tuple[int, str], list[str]] = {}
-    for number, message, label in versions.order_by("-number", "labels__name").values_list(
-        "number", "message", "labels__name"
-    ):
-        labelled.setdefault((number, message), []).extend([label] if label else [])
+    labelled: dict[int, list[str]] = {}
+    for label, number in sorted(prompt_set.pointers.items()):
+        labelled.setdefault(number, []).append(label)
+    others = {name for name in shown if name != "draft"}.union(labelled)
+    versions = prompt_set.versions.filter(
+        Q(number__gt=prompt_set.revision - VERSIONS_OFFERED) | Q(number__in=others)
+    )
     has_draft = "draft" in shown or Draft.objects.unsaved(prompt_set, person)
     offered = [Offer("draft", _("Draft"))] if has_draft else []
-    for (number, message), labels in labelled.items():
-        title = f"v{number} ({', '.join(labels)})" if labels else f"v{number}"
+    for number, message in versions.order_by("-number").values_list("number", "message"):
+        title = f"v{number} ({_(', ').join(labelled[number])})" if number in labelled else f"v{number}"
         offered.append(Offer(number, f"{title} · {Truncator(message).chars(LONGEST_MESSAGE)}"))
     return offered
 
@@ -167,9 +167,9 @@ def compare_page(slug: str, person: User, old: SideName, new: SideName, form: Co
     prompt_set = get_object_or_404(PromptSet, slug=slug)
     left, right = sides(prompt_set, person, old, new)
     # A system prompt needs no context.
-    known = SampleContext.objects.for_set(prompt_set).defer("submission")
-    contexts = list(known) if prompt_set.file_kind.has_templates else []
     named = form.cleaned_data["context"]
+    known = SampleContext.objects.for_set(prompt_set).defer("submission", *(["data"] if named else []))
+    contexts = list(known) if prompt_set.file_kind.has_templates else []
     chosen = chosen_context(prompt_set, named) if named else _telling(contexts)
     seen = context_at(chosen, form.cleaned_data["round"])
     return ComparePage(prompt_set, left, right, form, contexts, seen, person)

@@ -132,12 +132,12 @@ class PromptComparison:
             panels.append(replace(cell, changes_before=changes_in(panels)))
         return panels
 
-    @property
+    @cached_property
     def states(self) -> set[str]:
         """What there is in the overview."""
         return {cell.state for row in self.overview for cell in row}
 
-    @property
+    @cached_property
     def changed_rounds(self) -> list[int]:
         """The rounds in which any prompt differs."""
         cells = [cell for row in self.overview for cell in row]

@@ -3,25 +3,25 @@
 The lines that changed since the last saved version are made in one go, because a preview has them too.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Literal
 from urllib.parse import urlencode
 
 from django import template
 from django.http import HttpRequest, QueryDict
 from django.utils.formats import number_format
-from django.utils.html import format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from builder.diff.lines import Line, Section
 from builder.template.variables import PromptKind
+from studio.compare.lines_html import changed_rows, escaped, marked
 from studio.compare.matrix import Column, Group, MatrixCell
 from studio.compare.matrix_page import MatrixPage, Row
 from studio.compare.page import Offer
-from studio.compare.versions import SideName, Stretch
+from studio.compare.versions import Panel, SideName, Stretch
 from studio.preview.budgets import Fill
 from studio.preview.rendering import Preview
 
@@ -33,33 +33,33 @@ _SIGNS = {"same": "=", "changed": "≠", "gained": "✓", "error": "!", "unknown
 @register.filter
 def plain(line: Line) -> SafeString:
     """A line that is the same on both sides."""
-    return mark_safe(_escaped(line.text))
+    return mark_safe(escaped(line.text))
 
 
 @register.filter
 def removed(line: Line) -> SafeString:
     """A line of the old side."""
-    return mark_safe(_marked(line, "del"))
+    return mark_safe(marked(line, "del"))
 
 
 @register.filter
 def added(line: Line) -> SafeString:
     """A line of the new side."""
-    return mark_safe(_marked(line, "ins"))
+    return mark_safe(marked(line, "ins"))
 
 
 @register.simple_tag(takes_context=True)
 def address(context: template.RequestContext, path: str = "", **changes: object) -> str:
     """This page's address, or that of another one, with some of its query changed and nothing unfolded."""
-    query = _query(context)
-    query.pop("open", None)
+    request: HttpRequest = context["request"]
+    query = {name: values for name, values in request.GET.lists() if name not in ("open", "rows")}
     for name, value in changes.items():
         if value is None:
             query.pop(name, None)
         else:
-            query[name] = str(value)
-    path = path or context["request"].path
-    return f"{path}?{query.urlencode()}" if query else path
+            query[name] = [str(value)]
+    path = path or request.path
+    return f"{path}?{urlencode(query, doseq=True)}" if query else path
 
 
 @register.simple_tag(takes_context=True)
@@ -89,6 +89,44 @@ def options(offers: Iterable[Offer], chosen: SideName) -> SafeString:
     return format_html_join("\n", '<option value="{}"{}>{}</option>', parts)
 
 
+@register.simple_tag(takes_context=True)
+def overview_cells(context: template.RequestContext, row: Sequence[Panel], shown: int) -> SafeString:
+    """A template's rounds, each a link to its prompt. In one go: a context can have sixty rounds."""
+    parts = (
+        (
+            cell.state,
+            " current" if cell.round == shown else "",
+            address(context, round=cell.round),
+            cell.kind,
+            *_overview_words(cell),
+        )
+        for cell in row
+    )
+    return format_html_join(
+        "\n",
+        '<td class="cell {}{}"><a href="{}#{}"><span aria-hidden="true">{}</span> {}</a></td>',
+        parts,
+    )
+
+
+def _overview_words(cell: Panel) -> tuple[str, str]:
+    """The sign of a round's state, and the words or counts beside it."""
+    if cell.state == "same":
+        return _SIGNS["same"], _("same")
+    if cell.state == "problems":
+        return _SIGNS["error"], _("can’t render")
+    if cell.state == "unknown":
+        return _SIGNS["unknown"], _("not checked")
+    if cell.text is None or cell.text.diff is None:
+        return _SIGNS["changed"], _("changed")
+    counts = '<span class="count added num">+{}</span> <span class="count removed num">−{}</span>'
+    numbers = (
+        number_format(number, force_grouping=True)
+        for number in (cell.text.diff.added, cell.text.diff.removed)
+    )
+    return _SIGNS["changed"], format_html(counts, *numbers)
+
+
 def _query(context: template.RequestContext, at_round: int | str | None = None) -> QueryDict:
     """The page's own; rows of a prompt are those of its round, which the address may have left open."""
     request: HttpRequest = context["request"]
@@ -97,21 +135,6 @@ def _query(context: template.RequestContext, at_round: int | str | None = None) 
     if at_round:
         query["round"] = str(at_round)
     return query
-
-
-def _marked(line: Line, tag: Literal["ins", "del"]) -> str:
-    """The line with its changed words marked, safe to stand on a page."""
-    if not line.marks:
-        return _escaped(line.text)
-    return "".join(
-        f"<{tag}>{_escaped(segment.text)}</{tag}>" if segment.changed else _escaped(segment.text)
-        for segment in line.segments
-    )
-
-
-def _escaped(text: str) -> str:
-    """The text, escaped. A browser takes a carriage return for a line's end, so it gets a sign of its own."""
-    return escape(text.replace("\r", "␍"))
 
 
 @register.simple_tag
@@ -147,24 +170,7 @@ def changes(preview: Preview) -> SafeString:
 @register.filter
 def change_rows(sections: Iterable[Section]) -> SafeString:
     """Lines that changed with some around them; words marked, every line with its sign."""
-    return mark_safe("".join(_changed_rows(sections)))
-
-
-def _changed_rows(sections: Iterable[Section]) -> Iterator[str]:
-    for section in sections:
-        if section.folded:
-            count = len(section)
-            same = ngettext("%(count)d unchanged line", "%(count)d unchanged lines", count) % {"count": count}
-            yield f'<p class="fold-mark soft">{escape(same)}</p>'
-            continue
-        for row in section.rows:
-            if row.kind == "equal" and row.right:
-                yield f'<p class="row"><span class="sign"> </span>{_escaped(row.right.text)}</p>'
-                continue
-            if row.left:
-                yield f'<p class="row removed"><span class="sign">−</span>{_marked(row.left, "del")}</p>'
-            if row.right:
-                yield f'<p class="row added"><span class="sign">+</span>{_marked(row.right, "ins")}</p>'
+    return mark_safe("".join(changed_rows(sections)))
 
 
 @register.simple_tag

@@ -54,7 +54,7 @@ def rows_of(request: HttpRequest, page: ComparePage, form: CompareForm) -> HttpR
 def comparison(page: ComparePage, form: CompareForm) -> dict[str, Any]:
     """What `compare/_comparison.html` shows: texts or prompts, and scores."""
     numbers = {side.name for side in (page.old, page.new) if isinstance(side.name, int)}
-    scores = {} if page.is_same else scores_of(page.prompt_set, numbers)
+    scores = {} if page.is_same else scores_of(page.prompt_set, numbers, uncounted=False)
     return {
         "page": page,
         "prompt_set": page.prompt_set,

@@ -7,6 +7,7 @@ outside of the f-strings: what collects them for translation does not look into 
 from decimal import Decimal
 from functools import lru_cache
 from html import escape
+from urllib.parse import urlencode
 
 from django import template
 from django.urls import reverse
@@ -16,6 +17,7 @@ from django.utils.translation import get_language, ngettext, pgettext
 from django.utils.translation import gettext as _
 
 from builder.cache.tokens import TokenCount
+from studio.contexts.at_round import ContextAtRound
 from studio.models import LanguageModel, PromptSet
 from studio.preview.budgets import BudgetView, Fill, PartName
 from studio.preview.cacheable_prefix import CacheablePrefixes
@@ -33,6 +35,17 @@ def round_control(preview: Preview) -> SafeString:
     """The rounds of the context on one line: a button each, or of many a list between two arrows."""
     seen = preview.at_round
     return mark_safe(rounds_line(get_language(), preview.url, seen.rounds, seen.round))
+
+
+@register.simple_tag
+def prefixes_address(
+    prompt_set: PromptSet, new: object, old: object = None, at_round: ContextAtRound | str = ""
+) -> str:
+    """Where a page asks for the cacheable prefixes of a version, in the context that it shows."""
+    query = {"new": new} | ({"old": old} if old else {})
+    if isinstance(at_round, ContextAtRound) and at_round.context:
+        query |= {"context": at_round.context.slug, "round": at_round.round}
+    return f"{reverse('prompt-prefixes', args=[prompt_set.slug])}?{urlencode(query)}"
 
 
 @register.simple_tag

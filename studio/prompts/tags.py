@@ -1,4 +1,4 @@
-"""Tags of prompt sets: the frame that every page of a set has. `{% load prompts %}`."""
+"""Tags of prompt sets: the frame that every page of a set has, and titles of texts. `{% load prompts %}`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from studio.access.roles import LOWEST_ROLE, Action
 from studio.prompts.drafts import Draft
 from studio.prompts.models import PromptSet
+from studio.prompts.texts import TextKind
 
 register = template.Library()
 
@@ -25,6 +26,20 @@ class Tab:
     """The value of ``aria-current``: the page itself, or one that belongs to it."""
     why_not: str = ""
     """Why it leads nowhere now."""
+
+
+@register.filter
+def text_title(kind: TextKind) -> str:
+    """What pages call a text of a version."""
+    match kind:
+        case "team":
+            return _("Team")
+        case "evaluator":
+            return _("Evaluator")
+        case "judgment":
+            return _("Judgment")
+        case "system":
+            return _("System prompt")
 
 
 @register.inclusion_tag("prompts/_frame.html", takes_context=True)

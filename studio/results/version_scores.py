@@ -108,10 +108,19 @@ def scores_before(
 
 
 def scores_of(
-    prompt_set: PromptSet, numbers: Collection[int], *, anyway: bool = False, partial: bool = False
+    prompt_set: PromptSet,
+    numbers: Collection[int],
+    *,
+    anyway: bool = False,
+    partial: bool = False,
+    uncounted: bool = True,
 ) -> dict[int, VersionScore]:
-    """The figures of some versions, each compared with the one before it among them."""
-    return _compared(prompt_set, _figures(prompt_set, set(numbers), partial=partial), None, anyway=anyway)
+    """The figures of some versions, each compared with the one before it among them.
+
+    Without ``uncounted``, runs that several versions explain are not counted as such.
+    """
+    scores = _figures(prompt_set, set(numbers), partial=partial, uncounted=uncounted)
+    return _compared(prompt_set, scores, None, anyway=anyway)
 
 
 def _compared(
@@ -209,7 +218,9 @@ def not_counted(prompt_set: PromptSet) -> NotCounted:
     return NotCounted(several.order_by().values("pk").distinct().count(), edited.count(), unknown.count())
 
 
-def _figures(prompt_set: PromptSet, numbers: set[int], *, partial: bool) -> dict[int, VersionScore]:
+def _figures(
+    prompt_set: PromptSet, numbers: set[int], *, partial: bool, uncounted: bool = True
+) -> dict[int, VersionScore]:
     results = RunResult.objects.filter(
         version__prompt_set=prompt_set, version__number__in=numbers, found__in=(Found.EXACT, Found.EDITED)
     )
@@ -227,7 +238,7 @@ def _figures(prompt_set: PromptSet, numbers: set[int], *, partial: bool) -> dict
     counting = {number for number, some in rows.items() if any(row.counts for row in some)}
     judges = judges_of(prompt_set, counting)
     totals = _totals(prompt_set, counting, set().union(*copies.values()))
-    several = _several(prompt_set, numbers)
+    several = _several(prompt_set, numbers) if uncounted else Counter[int]()
     records = settings_of({row.scoring for some in rows.values() for row in some if row.scoring})
     scores = {}
     for number in sorted(numbers):

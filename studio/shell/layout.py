@@ -1,10 +1,12 @@
 """The layout of every page: navigation, theme and keyboard shortcuts. A context processor of settings."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 Theme = Literal["system", "light", "dark"]
@@ -22,7 +24,7 @@ class Section:
     title: str
     url: str
     keys: str
-    current: bool
+    current: bool = False
 
 
 @dataclass(frozen=True)
@@ -39,19 +41,26 @@ class Shortcut:
 
 def sections(path: str = "") -> list[Section]:
     """The navigation, with the section that holds the path marked."""
-    named = (
-        ("home", _("Home"), reverse("home"), "g h"),
-        ("prompts", _("Prompts"), reverse("prompt-list"), "g p"),
-        ("contexts", _("Contexts"), reverse("context-list"), "g c"),
-        ("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
-        ("runs", _("Runs"), reverse("run-list"), "g r"),
-        ("exports", _("Exports"), reverse("export-list"), "g x"),
-        ("help", _("Help"), reverse("help"), "g ?"),
-    )
     return [
-        Section(name, title, url, keys, path == url if name == "home" else path.startswith(url))
-        for name, title, url, keys in named
+        replace(
+            section, current=path == section.url if section.name == "home" else path.startswith(section.url)
+        )
+        for section in _sections(get_language() or "")
     ]
+
+
+@lru_cache(maxsize=8)
+def _sections(language: str) -> tuple[Section, ...]:
+    """Every page has them, and their addresses do not change."""
+    return (
+        Section("home", _("Home"), reverse("home"), "g h"),
+        Section("prompts", _("Prompts"), reverse("prompt-list"), "g p"),
+        Section("contexts", _("Contexts"), reverse("context-list"), "g c"),
+        Section("workspaces", _("Workspaces"), reverse("workspace-list"), "g w"),
+        Section("runs", _("Runs"), reverse("run-list"), "g r"),
+        Section("exports", _("Exports"), reverse("export-list"), "g x"),
+        Section("help", _("Help"), reverse("help"), "g ?"),
+    )
 
 
 def shortcuts() -> list[tuple[str, list[Shortcut]]]:

@@ -6,6 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from django import template
+from django.templatetags.static import static
 from django.utils import formats, timezone
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -91,6 +92,16 @@ def when(moment: datetime | None) -> SafeString | str:
 def short_id(full: str, length: int = 8) -> dict[str, str]:
     """The beginning of an id, with a button that copies all of it."""
     return {"full": full, "short": full[:length]}
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A drawing of `icons.svg`. A tag, for a list of rows has hundreds of them."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" width="18" height="18"><use href="{}#{}"></use></svg>',
+        static("icons.svg"),
+        name,
+    )
 
 
 @register.simple_block_tag
