@@ -115,7 +115,10 @@ else:
                 # Django's defaults met «database is locked» in half of the writes.
                 "timeout": 20,
                 "transaction_mode": "IMMEDIATE",
-                "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+                # What is deleted is overwritten: texts of a workspace may have to be gone.
+                "init_command": (
+                    "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
+                ),
             },
         }
     }

@@ -71,6 +71,8 @@ OPEN_TO_STUDIO = {
         "system.config",
         "system.input",  # plain values and the names of modes
         "system.workspace_scan.ScanLimits",
+        "system.workspace_scan.Machine",
+        "client.file_names",  # looks at names alone
         "system.file",  # turns tables that the jail read into settings and problems
         "cache.tokens",
         "diff.unified",

@@ -13,33 +13,65 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from builder.client.connection import Connection
-from builder.client.manifest import ENDING, LOGS
-from builder.client.shared_files import SharedFile, shared_files
+from pydantic import BaseModel, ValidationError
+
+from builder.client.connection import ODD, Connection
+from builder.client.file_names import MOST_FILES
+from builder.client.manifest import ENDING, LOGS, MOST_MANIFESTS
+from builder.client.orders import Order, written
+from builder.client.shared_files import SharedFile, moment_of, shared_files
 from builder.errors import (
     BuilderError,
     ClientError,
     DatabaseMissing,
-    PromptFileConflict,
-    PromptFileError,
     StudioRefused,
 )
-from builder.files.reading import sha256
-from builder.files.writing import remove, replace
+from builder.files.reading import peek, sha256
 from builder.leaderboard import batches, database_path
 from builder.leaderboard.copying import Changed, Identity, copy, identify
+from builder.orchestrators.installed import version_in
+from builder.system.workspace_scan import Machine
 
 AGENT = "Prompt-Studio-Agent"
+BEGIN_AGAIN = "begin-again"
+"""The code of a refusal where the studio merged its batches, or its settings changed, meanwhile."""
 PROGRESS = ".progress.json"
+_TRIES = 5
 _COPY_TRIES = 50
 _GROUP = 200
 """Executions that are committed together: an agent that is stopped goes on after the last group."""
+_GONE_AT_ONCE = 5_000
 _FRESH_SECONDS = 15 * 60.0
 _MOST_LOG = 65_536
 _MOST_FILES_AT_ONCE = 50
+
+
+class State(BaseModel):
+    """What the studio has of the workspace, as it says."""
+
+    workspace: str
+    texts: bool
+    tag: str
+    generation: int
+    next_batch: int
+    files: dict[str, str]
+    orders: int
+
+
+class _Orders(BaseModel):
+    orders: list[Order]
+
+
+class _Digests(BaseModel):
+    digests: dict[str, str]
+
+
+Answer = TypeVar("Answer", bound=BaseModel)
+Item = TypeVar("Item")
 
 
 @dataclass
@@ -69,35 +101,71 @@ class Agent:
 
     def once(self) -> Sent:
         """Report everything that changed and carry out what waits. Raises ``ClientError``."""
-        state = self._state()
-        sent = Sent(exports=self._carry_out(state))
-        sent.files = self._report_files(state)
-        self._report_runs(state, sent)
+        sent = Sent()
+        for tries_left in reversed(range(_TRIES)):
+            state = self._state()
+            sent.exports += self._carry_out(state)
+            sent.files += self._report_files(state)
+            try:
+                self._report_runs(state, sent)
+                break
+            except StudioRefused as refusal:
+                if not tries_left or refusal.problem.get("code") != BEGIN_AGAIN:
+                    raise
         return sent
 
     def stop(self) -> None:
         """Give the lease back."""
         if self._slug:
             with suppress(ClientError):
-                self._ask("DELETE", "lease")
+                self._send("DELETE", "lease")
 
     # --- the studio ----------------------------------------------------------------------
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> State:
         if self._slug:
             try:
-                return dict(self._ask("GET"))
+                return self._ask(State, "GET")
             except StudioRefused as refusal:
                 if refusal.status != 404:
                     raise
-        body = {"machine": self.machine, "folder": str(self.workspace.resolve()), "name": self.name}
-        state = dict(self.connection.ask("PUT", ("machines",), body, headers=self._headers))
-        self._slug, self._known = state["workspace"], None
+        body = {
+            "machine": self.machine,
+            "folder": str(self.workspace.resolve()),
+            "name": self.name,
+            "facts": self._facts(),
+        }
+        answer = self.connection.ask("PUT", ("machines",), body, headers=self._headers)
+        state = self._read(State, answer)
+        self._slug, self._known = state.workspace, None
         return state
 
-    def _ask(self, method: str, *parts: str | int, body: Any = None, **more: Any) -> Any:
+    def _facts(self) -> dict[str, str]:
+        """What system prompts say of the machine that they are made on."""
+        here, root = Machine.here(), self.workspace.resolve()
+        environments = (root / name for name in (".venv", "venv"))
+        facts = {
+            "host": here.host,
+            "os": here.os,
+            "python": here.python,
+            "home": str(here.home or ""),
+            "repository": "yes" if os.path.lexists(root / ".git") else "",
+            "mixseek": next(filter(None, map(version_in, environments)), ""),
+        }
+        return {name: value[:200] for name, value in facts.items()}
+
+    def _ask(self, kind: type[Answer], method: str, *parts: str | int, **more: Any) -> Answer:
+        return self._read(kind, self._send(method, *parts, **more))
+
+    def _send(self, method: str, *parts: str | int, body: Any = None, **more: Any) -> Any:
         path = ("machines", self._slug, *parts)
         return self.connection.ask(method, path, body, headers=self._headers, **more)
+
+    def _read(self, kind: type[Answer], answer: Any) -> Answer:
+        try:
+            return kind.model_validate(answer)
+        except ValidationError:
+            raise ClientError(ODD, url=self.connection.credentials.url) from None
 
     @property
     def _headers(self) -> dict[str, str]:
@@ -105,12 +173,11 @@ class Agent:
 
     # --- files ---------------------------------------------------------------------------
 
-    def _report_files(self, state: dict[str, Any]) -> int:
-        now = {file.name: file for file in self._files(texts=state["texts"])}
-        changed = [file for name, file in now.items() if state["files"].get(name) != file.sha256]
-        gone = [name for name in state["files"] if name not in now]
-        parts = [changed[at : at + _MOST_FILES_AT_ONCE] for at in range(0, len(changed), _MOST_FILES_AT_ONCE)]
-        for part in parts or ([[]] if gone else []):
+    def _report_files(self, state: State) -> int:
+        now = {file.name: file for file in islice(self._files(texts=state.texts), MOST_FILES)}
+        changed = [file for name, file in now.items() if state.files.get(name) != file.sha256]
+        gone = [name for name in state.files if name not in now]
+        for part in _groups(changed, _MOST_FILES_AT_ONCE) or ([[]] if gone else []):
             files = [
                 {
                     "name": file.name,
@@ -120,49 +187,47 @@ class Agent:
                 }
                 for file in part
             ]
-            self._ask("POST", "files", body={"files": files, "gone": gone})
+            self._send("POST", "files", body={"files": files, "gone": gone})
             gone = []
         return len(changed)
 
     def _files(self, *, texts: bool) -> Iterator[SharedFile]:
-        yield from shared_files(self.workspace)
-        try:
-            entries = sorted(os.scandir(self.workspace / LOGS), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
-            # Progress files carry errors of teams, which may quote texts.
-            wanted = entry.name.endswith(ENDING) or (texts and entry.name.endswith(PROGRESS))
-            with suppress(OSError):
-                status = entry.stat(follow_symlinks=False)
-                young = self.clock().timestamp() - status.st_mtime < _FRESH_SECONDS
-                if wanted and (young or entry.name.endswith(ENDING)) and status.st_size <= _MOST_LOG:
-                    data = Path(entry.path).read_bytes()
-                    moment = datetime.fromtimestamp(status.st_mtime, UTC)
-                    yield SharedFile(f"{LOGS}/{entry.name}", data, moment, sha256(data))
+        yield from shared_files(self.workspace, texts=texts)
+        listed = []
+        with suppress(OSError), os.scandir(self.workspace / LOGS) as entries:
+            for entry in entries:
+                with suppress(OSError):
+                    status = entry.stat(follow_symlinks=False)
+                    young = self.clock().timestamp() - status.st_mtime < _FRESH_SECONDS
+                    # Progress files carry errors of teams, which may quote texts.
+                    progress = texts and young and entry.name.endswith(PROGRESS)
+                    if (progress or entry.name.endswith(ENDING)) and status.st_size <= _MOST_LOG:
+                        listed.append((status.st_mtime, entry.name))
+        for modified, name in sorted(listed, reverse=True)[:MOST_MANIFESTS]:
+            with suppress(BuilderError):
+                data = peek(self.workspace.resolve() / LOGS / name, self.workspace.resolve())[0].data
+                if data is not None:
+                    yield SharedFile(f"{LOGS}/{name}", data, moment_of(modified), sha256(data))
 
     # --- runs ----------------------------------------------------------------------------
 
-    def _report_runs(self, state: dict[str, Any], sent: Sent) -> None:
+    def _report_runs(self, state: State, sent: Sent) -> None:
         try:
             identity = identify(str(database_path(self.workspace)))
         except DatabaseMissing:
             return
-        if self._known == (identity, state["tag"]):
+        if self._known == (identity, state.tag):
             return
         with tempfile.TemporaryDirectory(prefix="prompt-studio-") as scratch:
             copied = Path(scratch) / "mixseek.db"
             identity = self._copied(copied)
-            texts = bool(state["texts"])
-            here, there = batches.digests(copied, texts=texts), self._ask("GET", "digests")["digests"]
+            here = batches.digests(copied, texts=state.texts)
+            there = self._ask(_Digests, "GET", "digests").digests
             changed = sorted(name for name, digest in here.items() if there.get(name) != digest)
             gone = sorted(name for name in there if name not in here)
-            groups = [changed[at : at + _GROUP] for at in range(0, len(changed), _GROUP)]
-            for group in groups or ([[]] if gone else []):
-                state = self._send(copied, group, gone, here, state, Path(scratch), sent)
-                gone = []
-            sent.executions = len(changed)
-        self._known = (identity, state["tag"])
+            for group, left in zip_longest(_groups(changed, _GROUP), _groups(gone, _GONE_AT_ONCE)):
+                state = self._send_rows(copied, group or [], left or [], here, state, Path(scratch), sent)
+        self._known = (identity, state.tag)
 
     def _copied(self, target: Path) -> Identity:
         for _ in range(_COPY_TRIES):
@@ -170,70 +235,47 @@ class Agent:
                 return copy(str(database_path(self.workspace)), target)
         return copy(str(database_path(self.workspace)), target)
 
-    def _send(
+    def _send_rows(
         self,
         copied: Path,
         group: Sequence[str],
         gone: Sequence[str],
         here: dict[str, str],
-        state: dict[str, Any],
+        state: State,
         folder: Path,
         sent: Sent,
-    ) -> dict[str, Any]:
+    ) -> State:
         """Send the rows of some executions, and let the studio show them."""
-        number = state["next_batch"]
-        texts = bool(state["texts"])
-        for batch in batches.extract(copied, [*group], folder, texts=texts, gone=gone):
+        number = state.next_batch
+        basis = {"generation": state.generation, "texts": state.texts}
+        for batch in batches.extract(copied, [*group], folder, texts=state.texts, gone=gone):
             data = batch.path.read_bytes()
             batch.path.unlink()
-            head = json.dumps({"table": batch.table, "replaces": batch.replaces}).encode()
-            self._ask("POST", "batches", number, data=head + b"\n" + data)
+            head = json.dumps({"table": batch.table, "replaces": batch.replaces, **basis}).encode()
+            self._send("POST", "batches", number, data=head + b"\n" + data)
             sent.bytes += len(data)
             number += 1
         done = {name: here[name] for name in group}
-        body = {"up_to": number - 1, "digests": done, "gone": list(gone), "texts": texts}
-        return dict(self._ask("POST", "commit", body=body))
+        body = {"up_to": number - 1, "digests": done, "gone": list(gone), **basis}
+        state = self._ask(State, "POST", "commit", body=body)
+        sent.executions += len(group)
+        return state
 
     # --- exports -------------------------------------------------------------------------
 
-    def _carry_out(self, state: dict[str, Any]) -> int:
-        if not state["orders"]:
+    def _carry_out(self, state: State) -> int:
+        if not state.orders:
             return 0
-        orders = self._ask("GET", "orders")["orders"]
+        orders = self._ask(_Orders, "GET", "orders").orders
         for order in orders:
-            self._ask("POST", "receipts", body={"export": order["export"], **self._written(order)})
+            self._send(
+                "POST", "receipts", body={"export": order.export, **written(self.workspace.resolve(), order)}
+            )
         return len(orders)
 
-    def _written(self, order: dict[str, Any]) -> dict[str, Any]:
-        """Write one file as an export on this machine would be written: the same checks, whole or not."""
-        root = self.workspace.resolve()
-        path, before = root / order["file"], order["sha256_before"]
-        try:
-            if order["data"] is None:
-                receipt = remove(path, before, root)
-            else:
-                new = base64.b64decode(order["data"])
-                try:
-                    receipt = replace(path, new, before or None, root)
-                except PromptFileConflict as conflict:
-                    # An order whose receipt was lost on the way is carried out already.
-                    if conflict.found != new:
-                        raise
-                    return {"outcome": "written", "sha256": sha256(new)}
-        except PromptFileError as error:
-            found = error.found if isinstance(error, PromptFileConflict) else None
-            return {
-                "outcome": "failed",
-                "sha256": sha256(found) if found is not None else before,
-                "error_code": error.code,
-                "error_params": {**error.params, **({"line": error.line} if error.line else {})},
-            }
-        return {
-            "outcome": "written",
-            "sha256": receipt.sha256_after or "",
-            "owner_kept": receipt.owner_kept,
-            "durable": receipt.durable,
-        }
+
+def _groups(items: list[Item], size: int) -> list[list[Item]]:
+    return [items[at : at + size] for at in range(0, len(items), size)]
 
 
 def pause_after(error: BuilderError, usual: float) -> float:

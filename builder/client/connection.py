@@ -1,6 +1,7 @@
 """The connection to a studio's API: requests as JSON, and its refusals as errors. Used by the client's other
 modules. It follows no redirect: a token goes to the address that it was given for, and nowhere else."""
 
+import http.client
 import json
 import ssl
 import urllib.error
@@ -93,9 +94,9 @@ class Connection:
                 data = response.read(MOST_BYTES + 1)
         except urllib.error.HTTPError as error:
             raise _refused(error, url) from None
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             reason = getattr(error, "reason", None) or error
-            raise StudioUnreachable(UNREACHABLE, url=url, reason=str(reason)) from error
+            raise StudioUnreachable(UNREACHABLE, url=url, reason=str(reason) or "no answer") from error
         if not data:
             return None
         try:
@@ -110,7 +111,7 @@ def _refused(error: urllib.error.HTTPError, url: str) -> ClientError:
         return StudioUnreachable(UNREACHABLE, url=url, reason=str(error.reason))
     try:
         problem = json.loads(error.read(1_000_000))
-    except (OSError, ValueError):
+    except (OSError, ValueError, http.client.HTTPException):
         problem = None
     if not isinstance(problem, dict):
         return ClientError(ODD, url=url)

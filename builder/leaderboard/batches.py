@@ -1,8 +1,8 @@
 """Batches: rows of a MixSeek database as Parquet files, taken out on one machine and put together on another.
 
-``extract`` is used by the agent beside MixSeek, ``assemble`` by the studio, in a process of its own:
-`python batches.py assemble DATABASE PLAN`. An execution whose rows changed is sent whole and replaces what
-was sent of it before, so a batch that arrives twice does no harm.
+``extract`` is used by the agent beside MixSeek, ``check`` and ``assemble`` by the studio, in a process of its
+own: `python batches.py assemble DATABASE PLAN`. An execution whose rows changed is sent whole and replaces
+what was sent of it before, so a batch that arrives twice does no harm.
 """
 
 import hashlib
@@ -29,14 +29,31 @@ from builder.leaderboard.schema import COLUMNS
 
 LONGEST_ID = 200
 """Of an execution; MixSeek's have 36 characters. Longer ones are not sent."""
-MOST_ROWS = 50_000
+MOST_ROWS = 200_000
 MOST_BYTES = 16 * 1024 * 1024
 """Of texts in one batch; a team with more of them in one run makes a batch of its own."""
 
+MOST_UNPACKED = 512 * 1024**2
+"""Bytes of texts in a batch that the studio takes: a few kilobytes can unpack to any number."""
+_MOST_ROWS_TAKEN = 2_000_000
+
 _MEMORY = "1GB"
 _ADDRESS_SPACE = 6 * 1024**3
-_CPU_SECONDS = 600
+_CPU_SECONDS = {"check": 60, "assemble": 600, "merge": 600}
 _LARGEST_FILE = 32 * 1024**3
+_PLAIN = frozenset(
+    {
+        "VARCHAR",
+        "JSON",
+        "INTEGER",
+        "BIGINT",
+        "FLOAT",
+        "DOUBLE",
+        "BOOLEAN",
+        "TIMESTAMP",
+        "TIMESTAMP WITH TIME ZONE",
+    }
+)
 _SUMMARY = "execution_summary"
 _ROUND_TABLES = tuple(table for table in COLUMNS if table != _SUMMARY)
 
@@ -208,6 +225,37 @@ def _digest(parts: Iterable[str]) -> str:
 # --- in ----------------------------------------------------------------------------------
 
 
+def check(path: Path, table: str) -> str:
+    """What is wrong with a file that came as a batch of the table; empty where nothing is. It is read to its
+    end, so that one that is taken can be put together later."""
+    try:
+        with duckdb.connect(config=_config()) as connection:
+            source = f"read_parquet('{_quoted(path)}')"
+            found = dict(
+                connection.execute(
+                    f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {source})"
+                ).fetchall()
+            )
+            if "execution_id" not in found or found.keys() - COLUMNS[table].keys():
+                return f"other columns than those of {table}"
+            if set(found.values()) - _PLAIN:
+                return "a column of another type"
+            (declared,) = connection.execute(
+                f"SELECT coalesce(sum(total_uncompressed_size), 0) FROM parquet_metadata('{_quoted(path)}')"
+            ).fetchall()[0]
+            if declared > MOST_UNPACKED:
+                return f"more than {MOST_UNPACKED} bytes of rows"
+            size = " + ".join(f'coalesce(strlen("{name}"::VARCHAR), 0)' for name in found)
+            rows, length = connection.execute(
+                f"SELECT count(*), coalesce(sum({size}), 0) FROM {source}"
+            ).fetchall()[0]
+            if rows > _MOST_ROWS_TAKEN or length > MOST_UNPACKED:
+                return f"more than {_MOST_ROWS_TAKEN} rows or {MOST_UNPACKED} bytes of rows"
+    except (duckdb.Error, MemoryError, ValueError):  # also of names and texts that are no UTF-8
+        return "not a Parquet file that can be read"
+    return ""
+
+
 def assemble(database: Path, batches: Iterable[Batch], *, texts: bool = True) -> None:
     """Put batches into a database, in their order, all of them or none. ``texts``: keep them."""
     with duckdb.connect(str(database), config=_config()) as connection:
@@ -233,15 +281,19 @@ def assemble(database: Path, batches: Iterable[Batch], *, texts: bool = True) ->
 
 
 def _main(arguments: Sequence[str]) -> None:
-    """``assemble DATABASE PLAN``, or ``merge DATABASE FOLDER TEXTS``: the rows again as few files."""
+    """``check FILE TABLE``, ``assemble DATABASE PLAN``, or ``merge DATABASE FOLDER TEXTS``: the rows again as
+    few files."""
     for limit, most in (
         (resource.RLIMIT_AS, _ADDRESS_SPACE),
-        (resource.RLIMIT_CPU, _CPU_SECONDS),
+        (resource.RLIMIT_CPU, _CPU_SECONDS[arguments[0]]),
         (resource.RLIMIT_FSIZE, _LARGEST_FILE),
         (resource.RLIMIT_CORE, 0),
     ):
         resource.setrlimit(limit, (most, most))
     os.nice(10)
+    if arguments[0] == "check":
+        print(json.dumps(check(Path(arguments[1]), arguments[2])))
+        return
     database, plan = Path(arguments[1]), Path(arguments[2])
     if arguments[0] == "assemble":
         listed = json.loads(plan.read_text())

@@ -126,8 +126,11 @@ class SystemPromptBuilder:
         return costs
 
     def _path(self, location: str) -> Path:
-        home = self.machine.home
-        return home / location[2:] if home is not None and location.startswith("~/") else Path(location)
+        home, there = self.machine.home, self.machine.workspace
+        path = home / location[2:] if home is not None and location.startswith("~/") else Path(location)
+        if there is not None and path.is_relative_to(there):
+            path = Path(os.path.realpath(self.workspace)) / path.relative_to(there)
+        return path
 
 
 def build_system_prompt(mode: PromptMode = "full", workspace: Path | str | None = None) -> BuiltPrompt:

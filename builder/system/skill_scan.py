@@ -3,7 +3,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from builder.errors import BuilderError
@@ -120,6 +120,19 @@ class FoundSkills:
     offered: tuple[Skill, ...] = ()
     disabled: tuple[Skill, ...] = ()
     diagnostics: tuple[Problem, ...] = ()
+
+    def as_seen_from(self, root: Path, at: Path, home: Path | None) -> "FoundSkills":
+        """The same where the folder ``root`` is a copy of ``at`` on another machine."""
+
+        def moved(skill: Skill) -> Skill:
+            path = Path(skill.location)
+            if not path.is_relative_to(root):
+                return skill
+            return skill.model_copy(update={"location": _location(at / path.relative_to(root), home)})
+
+        return replace(
+            self, offered=tuple(map(moved, self.offered)), disabled=tuple(map(moved, self.disabled))
+        )
 
 
 def find_skills(

@@ -61,6 +61,10 @@ class Machine:
     os: str
     python: str
     home: Path | None
+    workspace: Path | None = None
+    """Where the workspace lies there, if the folder that is read is a copy of it; None: it is the folder."""
+    repository: bool | None = None
+    """Whether it is a Git repository there; None: the folder tells."""
 
     @classmethod
     def here(cls) -> "Machine":
@@ -103,10 +107,13 @@ def scan(
         if "skills" in wanted
         else FoundSkills()
     )
+    at = machine.workspace or root
+    if machine.workspace is not None:
+        skills = skills.as_seen_from(root, at, machine.home)
     given = SystemPromptInput(
         identity_line=config.identity_line,
         mode=mode,
-        workspace_dir=_working_dir(root, config.workspace_dir),
+        workspace_dir=_working_dir(at, config.workspace_dir),
         docs_path=config.docs_path,
         extra_context=config.extra_context,
         disabled_sections=config.disabled_sections,
@@ -123,7 +130,7 @@ def scan(
         time_format=config.time.time_format,
         reply_tags=config.reply_tags,
         heartbeat_prompt=config.heartbeat_prompt,
-        runtime=_runtime(root, config.runtime, machine),
+        runtime=_runtime(at, config.runtime, machine),
         reasoning_level=config.reasoning_level,
     )
     return Scan(
@@ -184,6 +191,7 @@ def _part(path: Path, root: Path, head: int, tail: int, left: int, most: int) ->
 
 
 def _runtime(root: Path, config: RuntimeConfig, machine: Machine) -> Runtime:
+    repository = os.path.lexists(root / ".git") if machine.repository is None else machine.repository
     return Runtime(
         host=_known(config.host, machine.host),
         os=_known(config.os, machine.os),
@@ -191,7 +199,7 @@ def _runtime(root: Path, config: RuntimeConfig, machine: Machine) -> Runtime:
         node=config.node,
         workspace=_known(config.workspace, shown(root)),
         model=config.model,
-        repo_root=_known(config.repo_root, shown(root) if os.path.lexists(root / ".git") else ""),
+        repo_root=_known(config.repo_root, shown(root) if repository else ""),
         thinking=config.thinking,
     )
 

@@ -4,7 +4,6 @@ import base64
 import binascii
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime
 
 from django.db import IntegrityError, transaction
 from django.http import HttpResponse
@@ -13,24 +12,38 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 from ninja import Router
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import ValidationError
 
 from studio.access.audit import Event, record
-from studio.api.answers import StoredText, Word, answer
+from studio.api.answers import answer
 from studio.api.gate import MACHINE, ApiRequest
+from studio.api.machine_shapes import (
+    BatchHead,
+    CommitSent,
+    DigestsShown,
+    FilesSent,
+    MachineSent,
+    MachineShown,
+    Noted,
+    OrderShown,
+    OrdersShown,
+    ReceiptSent,
+)
 from studio.api.problems import Refusal
 from studio.machines.mirror import SEPARATOR
-from studio.machines.models import LEASE, RemoteWorkspace
+from studio.machines.models import LEASE, RemoteBatch, RemoteWorkspace
 from studio.machines.reports import (
+    AnotherAccount,
     AnotherAgent,
     BadReport,
+    BeginAgain,
     SentFile,
     commit,
-    drop_uncommitted,
     end_lease,
     keep_batch,
     keep_files,
     registered,
+    require_owner,
     take_lease,
 )
 from studio.models import Export, ExportReceipt, Workspace
@@ -45,97 +58,6 @@ AGENT = "Prompt-Studio-Agent"
 """The header that tells one agent of a workspace from another."""
 
 
-class MachineSent(BaseModel):
-    """A workspace on another machine."""
-
-    machine: str = Field(min_length=1, max_length=100, pattern=r"^[^\s:/]+$")
-    folder: str = Field(min_length=1, max_length=800, pattern=r"^/[^\x00-\x1f]*$")
-    name: Word = ""
-
-
-class MachineShown(BaseModel):
-    """What an agent needs to know."""
-
-    workspace: str
-    texts: bool = Field(description="Whether prompts, submissions and comments are to be sent.")
-    lease_seconds: int
-    tag: str = Field(description="Changes with what the studio has of the workspace's database.")
-    next_batch: int
-    files: dict[str, str] = Field(description="SHA-256 of the files that the studio has, by name.")
-    orders: int = Field(description="Exports that wait for the agent.")
-
-
-class DigestsShown(BaseModel):
-    """A hash over the rows of each execution that the studio has."""
-
-    digests: dict[str, str]
-
-
-class FileSent(BaseModel):
-    """A file of the workspace."""
-
-    name: str = Field(max_length=500)
-    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
-    data: str = Field(description="Its content in Base64.", max_length=8_000_000)
-    modified_at: datetime
-
-
-class FilesSent(BaseModel):
-    """Files that changed, and names of those that are gone."""
-
-    files: list[FileSent] = Field(max_length=500)
-    gone: list[Word] = Field([], max_length=5_000)
-
-
-class CommitSent(BaseModel):
-    """Batches that belong together have all been sent."""
-
-    up_to: int = Field(ge=0, le=2**53)
-    digests: dict[Word, Word] = Field(description="Of the executions in them.")
-    gone: list[Word] = Field([], description="Executions that are no longer in the database.")
-    texts: bool
-
-
-class OrderShown(BaseModel):
-    """An export that was confirmed in the studio."""
-
-    export: int
-    file: str
-    sha256_before: str = Field(description="Of the file that is to be replaced; empty where there is none.")
-    data: str | None = Field(description="The new content in Base64; null takes the file away.")
-
-
-class OrdersShown(BaseModel):
-    """Exports that wait for the agent, in their order."""
-
-    orders: list[OrderShown]
-
-
-class ReceiptSent(BaseModel):
-    """What came of an order."""
-
-    export: int
-    outcome: str = Field(pattern=r"^(written|failed)$")
-    sha256: str = Field("", pattern=r"^([0-9a-f]{64})?$", description="Of the file as it is now.")
-    error_code: str = Field("", pattern=r"^[a-z0-9-]{0,60}$")
-    error_params: dict[Word, StoredText | int] = {}
-    owner_kept: bool = True
-    durable: bool = True
-
-
-class BatchHead(BaseModel):
-    """What stands before the rows of a batch."""
-
-    table: str = Field(max_length=40)
-    replaces: list[Word] = Field(max_length=10_000)
-
-
-class Noted(BaseModel):
-    """The report was taken."""
-
-    new: bool
-
-
 @router.put("/machines", auth=MACHINE, response=MachineShown, summary=gettext_noop("Register a workspace"))
 def put_machine(request: ApiRequest, body: MachineSent) -> HttpResponse:
     """Puts the workspace on the list, or finds it there, and takes the lease. Batches that were not
@@ -144,6 +66,7 @@ def put_machine(request: ApiRequest, body: MachineSent) -> HttpResponse:
     person, now = person_of(request), timezone.now()
     name = body.name or f"{body.folder.rstrip('/').rpartition('/')[2] or body.machine} ({body.machine})"
     workspace = Workspace.objects.filter(path=path).first()
+    _require_listed(workspace)
     if workspace is None:
         try:
             with transaction.atomic():
@@ -154,9 +77,14 @@ def put_machine(request: ApiRequest, body: MachineSent) -> HttpResponse:
             raise Refusal(409, "conflict") from None
     with _reported():
         remote = registered(
-            workspace.pk, machine=body.machine, folder=body.folder, agent=_agent(request), by=person, at=now
+            workspace.pk,
+            machine=body.machine,
+            folder=body.folder,
+            facts=body.facts.model_dump(),
+            agent=_agent(request),
+            by=person,
+            at=now,
         )
-        drop_uncommitted(remote)
     return answer(_shown(remote))
 
 
@@ -225,7 +153,8 @@ def post_batch(request: ApiRequest, slug: str, sequence: int) -> HttpResponse:
     except ValidationError:
         raise Refusal(400, "bad-request") from None
     with _reported():
-        new = keep_batch(remote, sequence, said.table, said.replaces, data, at=timezone.now())
+        batch = RemoteBatch(sequence=sequence, table=said.table, replaces=said.replaces, at=timezone.now())
+        new = keep_batch(remote, batch, data, generation=said.generation, texts=said.texts)
     return answer(Noted(new=new))
 
 
@@ -239,7 +168,7 @@ def post_commit(request: ApiRequest, slug: str, body: CommitSent) -> HttpRespons
     """Pages see the rows from now on."""
     remote = _leased(request, slug)
     with _reported():
-        commit(remote, body.up_to, body.digests, body.gone, texts=body.texts)
+        commit(remote, body.up_to, body.digests, body.gone, generation=body.generation, texts=body.texts)
     remote.refresh_from_db()
     return answer(_shown(remote))
 
@@ -306,6 +235,7 @@ def _shown(remote: RemoteWorkspace) -> MachineShown:
         texts=remote.texts,
         lease_seconds=int(LEASE.total_seconds()),
         tag=f"{remote.generation}.{remote.committed}.{int(remote.texts)}",
+        generation=remote.generation,
         next_batch=remote.committed + 1,
         files=dict(remote.files.values_list("name", "sha256")),
         orders=Export.objects.filter(workspace=remote.workspace_id, receipt=None).count(),
@@ -322,10 +252,23 @@ def _agent(request: ApiRequest) -> str:
 
 
 def _leased(request: ApiRequest, slug: str) -> RemoteWorkspace:
-    remote = get_object_or_404(RemoteWorkspace.objects.select_related("workspace"), workspace__slug=slug)
+    found = RemoteWorkspace.objects.select_related("workspace", "registered_by")
+    remote = get_object_or_404(found, workspace__slug=slug)
+    _require_listed(remote.workspace)
     with _reported():
+        require_owner(remote, person_of(request))
         take_lease(remote, _agent(request), timezone.now())
     return remote
+
+
+def _require_listed(workspace: Workspace | None) -> None:
+    """What was taken off the list, or deleted, must not come back by itself."""
+    if workspace is not None and workspace.archived:
+        raise Refusal(
+            409,
+            "conflict",
+            _("The workspace was removed from the list in the studio. An administrator can restore it."),
+        )
 
 
 @contextmanager
@@ -341,5 +284,14 @@ def _reported() -> Iterator[None]:
             % {"seconds": wait},
             headers={"Retry-After": str(wait)},
         ) from None
+    except AnotherAccount as other:
+        raise Refusal(
+            403,
+            "not-allowed",
+            _("This workspace is reported by the account %(name)s. Use a token of that account.")
+            % {"name": other},
+        ) from None
+    except BeginAgain:
+        raise Refusal(409, "begin-again") from None
     except BadReport as error:
         raise Refusal(422, "report-refused", str(error)) from None

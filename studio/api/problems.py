@@ -39,6 +39,7 @@ CODES = {
     "method-not-allowed": gettext_lazy("The address does not know this method."),
     "conflict": gettext_lazy("Something else changed meanwhile, or stands in the way."),
     "another-agent": gettext_lazy("Another agent reports this workspace."),
+    "begin-again": gettext_lazy("Batches were merged, or settings changed, meanwhile: send again."),
     "report-refused": gettext_lazy("The report of an agent cannot be right."),
     "approval-needed": gettext_lazy("The label moves only by a proposal that another releaser approves."),
     "version-conflict": gettext_lazy("A version was saved since “base”; “current” is its number."),

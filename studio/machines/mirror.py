@@ -11,12 +11,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePosixPath
 
 from django.conf import settings
 from django.db import models
 
+from builder.client.file_names import is_database
 from builder.leaderboard import DATABASE_NAME, batches
 from studio.machines.models import RemoteBatch, RemoteWorkspace
 
@@ -61,27 +62,44 @@ def refreshed(path: str) -> Path:
         return folder
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked(folder):
-        remote.refresh_from_db(fields=["generation", "committed", "stamp"])
-        if _read(folder / _STATE) != remote.stamp:
+        while True:
+            remote.refresh_from_db(fields=["generation", "committed", "stamp"])
+            if _read(folder / _STATE) == remote.stamp:
+                return folder
             _write_files(remote, folder)
-            _assemble(remote, folder)
-            _put(folder / _STATE, remote.stamp.encode())
-    return folder
+            with suppress(_Merged):
+                _assemble(remote, folder)
+                _put(folder / _STATE, remote.stamp.encode())
+
+
+class _Merged(Exception):
+    """The batches were merged while they were read."""
 
 
 def _write_files(remote: RemoteWorkspace, folder: Path) -> None:
     wanted = {file.name: file for file in remote.files.all()}
-    for area in ("configs", "logs"):
-        for path in sorted((folder / area).rglob("*"), reverse=True):
-            if path.is_file() and str(path.relative_to(folder)) not in wanted:
-                path.unlink()
+    for path in _visible(folder):
+        shown = PurePosixPath(path.relative_to(folder))
+        if path.is_dir():
+            with suppress(OSError):
+                path.rmdir()  # only where nothing is left in it
+        elif str(shown) not in wanted and not is_database(shown):
+            path.unlink()
     for name, file in wanted.items():
         path, data = folder / name, bytes(file.data)
-        if not path.exists() or path.read_bytes() != data:
+        if not path.is_file() or path.read_bytes() != data:
             path.parent.mkdir(parents=True, exist_ok=True)
             _put(path, data)
         moment = file.modified_at.timestamp()
         os.utime(path, (moment, moment))
+
+
+def _visible(folder: Path) -> Iterator[Path]:
+    """What lies in a mirror but for our own notes, the deepest first."""
+    for path in sorted(folder.glob("[!.]*")):
+        if path.is_dir():
+            yield from _visible(path)
+        yield path
 
 
 def _assemble(remote: RemoteWorkspace, folder: Path) -> None:
@@ -94,17 +112,30 @@ def _assemble(remote: RemoteWorkspace, folder: Path) -> None:
         (folder / DATABASE_NAME).unlink(missing_ok=True)
     if last is None or last.sequence == known:
         return
-    with tempfile.TemporaryDirectory(prefix=".assembling-", dir=folder) as scratch:
+    with scratch_folder(folder, ".assembling-") as scratch:
         building = Path(scratch) / DATABASE_NAME
         if known and (folder / DATABASE_NAME).exists():
             shutil.copyfile(folder / DATABASE_NAME, building)
         plan = Path(scratch) / "plan.json"
-        plan.write_text(json.dumps(list(_listed(rows, Path(scratch)))))
-        if run_batches("assemble", str(building), str(plan)) is None:
+        try:
+            plan.write_text(json.dumps(list(_listed(rows, Path(scratch)))))
+            _require_generation(remote)
+            done = run_batches("assemble", str(building), str(plan)) is not None
+        except OSError as error:
+            _require_generation(remote)  # else a file of a batch is gone, or the disk is full
+            log.warning("%s: %s", remote, error)
+            done = False
+        if not done:
+            # Tried again after the next report.
             log.error("The batches of %s could not be put together", remote)
-        else:
-            building.replace(folder / DATABASE_NAME)
+            return
+        building.replace(folder / DATABASE_NAME)
     _put(folder / _ASSEMBLED, f"{remote.generation} {last.sequence} {last.sha256}".encode())
+
+
+def _require_generation(remote: RemoteWorkspace) -> None:
+    if not RemoteWorkspace.objects.filter(pk=remote.pk, generation=remote.generation).exists():
+        raise _Merged
 
 
 def _known(remote: RemoteWorkspace, assembled: str) -> int:
@@ -115,6 +146,12 @@ def _known(remote: RemoteWorkspace, assembled: str) -> int:
         return 0
     same = remote.batches.filter(sequence=int(sequence), sha256=digest, sequence__lte=remote.committed)
     return int(sequence) if same.exists() else 0
+
+
+def is_whole(remote: RemoteWorkspace, folder: Path) -> bool:
+    """Whether every batch that pages see is in the mirror's database."""
+    last = remote.batches.filter(sequence__lte=remote.committed).last()
+    return last is None or _known(remote, _read(folder / _ASSEMBLED)) == last.sequence
 
 
 def _listed(rows: "models.QuerySet[RemoteBatch]", scratch: Path) -> Iterator[dict[str, object]]:
@@ -144,10 +181,21 @@ def run_batches(*arguments: str) -> str | None:
 
 
 @contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    with open(folder / ".lock", "ab") as file:
+def _locked(folder: Path, name: str = ".lock") -> Iterator[None]:
+    with open(folder / name, "ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@contextmanager
+def scratch_folder(folder: Path, prefix: str) -> Iterator[str]:
+    """A folder of one's own inside a mirror; what a process that was killed left of its own goes."""
+    with _locked(folder, f"{prefix}lock"):
+        for left in folder.glob(f"{prefix}*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=folder) as scratch:
+            yield scratch
 
 
 def _read(path: Path) -> str:

@@ -2,11 +2,11 @@
 
 import uuid
 from datetime import timedelta
-from typing import Any
+from pathlib import Path
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import models
+from django.db import models, transaction
 
 
 def new_stamp() -> str:
@@ -40,6 +40,8 @@ class RemoteWorkspace(models.Model):
     """Another one after each report: a number could come again after a backup was restored."""
     digests = models.JSONField(default=dict)
     """A hash over the rows of each execution, as of ``committed``."""
+    facts = models.JSONField(default=dict)
+    """What the machine says of itself, for system prompts and the release: see ``MachineFacts``."""
 
     def __str__(self) -> str:
         return f"{self.machine}:{self.folder}"
@@ -73,7 +75,7 @@ class RemoteBatch(models.Model):
     sha256 = models.CharField(max_length=64)
     size = models.PositiveIntegerField()
     data = models.BinaryField(null=True)
-    """None where it lies in the shared folder that `STUDIO_BATCH_FOLDER` names, under its hash."""
+    """None where it lies in the shared folder that `STUDIO_BATCH_FOLDER` names."""
     at = models.DateTimeField()
 
     class Meta:
@@ -87,23 +89,37 @@ class RemoteBatch(models.Model):
 
     @property
     def content(self) -> bytes:
-        if self.data is not None:
-            return bytes(self.data)
+        return bytes(self.data) if self.data is not None else self.path.read_bytes()
+
+    @property
+    def path(self) -> Path:
+        """In the shared folder. No two rows share a file, so that one goes with its row."""
         folder = settings.STUDIO_BATCH_FOLDER
         if folder is None:
             raise FileNotFoundError("STUDIO_BATCH_FOLDER is not set, and a batch lies there")
-        return (folder / self.sha256).read_bytes()
+        return Path(folder) / f"{self.remote_id}-{self.sequence}-{self.sha256}.parquet"
 
 
-def stored(data: bytes, sha256: str) -> dict[str, Any]:
-    """The columns of a batch's content, which goes into the shared folder where there is one."""
-    folder = settings.STUDIO_BATCH_FOLDER
-    if folder is None:
-        return {"data": data, "size": len(data), "sha256": sha256}
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / sha256
-    if not path.exists():
-        part = folder / f".{sha256}.part"
+def store_batch(batch: RemoteBatch, data: bytes) -> None:
+    """Save a batch with its content, which goes into the shared folder where there is one."""
+    batch.size = len(data)
+    if settings.STUDIO_BATCH_FOLDER is None:
+        batch.data = data
+    else:
+        settings.STUDIO_BATCH_FOLDER.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part = batch.path.with_name(f".{uuid.uuid4().hex}.part")
         part.write_bytes(data)
-        part.replace(path)
-    return {"data": None, "size": len(data), "sha256": sha256}
+        part.replace(batch.path)
+    batch.save(force_insert=True)
+
+
+def drop_batches(batches: "models.QuerySet[RemoteBatch]") -> None:
+    """Delete batches, and their files once that is certain."""
+    paths = [batch.path for batch in batches.filter(data=None).only("remote_id", "sequence", "sha256")]
+    batches.delete()
+
+    def unlink() -> None:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+    transaction.on_commit(unlink)

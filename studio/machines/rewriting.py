@@ -6,16 +6,16 @@ Used by the settings of a workspace on another machine and by the background wor
 import hashlib
 import json
 import shutil
-import tempfile
+from contextlib import suppress
 from pathlib import Path
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
 from builder.leaderboard import DATABASE_NAME
-from studio.machines.mirror import mirror_folder, mirror_root, refreshed, run_batches
-from studio.machines.models import RemoteBatch, RemoteWorkspace, new_stamp, stored
+from studio.machines.mirror import is_whole, mirror_folder, refreshed, run_batches, scratch_folder
+from studio.machines.models import RemoteBatch, RemoteWorkspace, drop_batches, new_stamp, store_batch
 
 MOST_BATCHES = 400
 """More are merged in the background."""
@@ -30,17 +30,21 @@ def merge_many() -> int:
     merged = 0
     for remote in RemoteWorkspace.objects.select_related("workspace").defer("digests"):
         if remote.batches.filter(sequence__lte=remote.committed).count() > MOST_BATCHES:
-            rewrite(remote, texts=True)
-            merged += 1
+            with suppress(NotRewritten):  # the next look does better
+                rewrite(remote, texts=True)
+                merged += 1
     return merged
 
 
 def rewrite(remote: RemoteWorkspace, *, texts: bool) -> None:
     """Replace the batches that pages see by as few as possible; without ``texts``, by scores alone."""
-    path = remote.workspace.path
-    database = refreshed(path) / DATABASE_NAME
     remote.refresh_from_db()
-    with tempfile.TemporaryDirectory(prefix=".merging-", dir=mirror_root()) as scratch:
+    # After the row: what is committed from here on changes it, and then nothing is written.
+    folder = refreshed(remote.workspace.path)
+    database = folder / DATABASE_NAME
+    if not is_whole(remote, folder):
+        raise NotRewritten
+    with scratch_folder(folder, ".merging-") as scratch:
         made = "[]"
         if database.exists():
             copy = Path(scratch) / DATABASE_NAME
@@ -53,15 +57,12 @@ def rewrite(remote: RemoteWorkspace, *, texts: bool) -> None:
             now = RemoteWorkspace.objects.select_for_update().get(pk=remote.pk)
             if (now.generation, now.committed) != (remote.generation, remote.committed):
                 raise NotRewritten
-            now.batches.all().delete()
+            # Also those that wait for their commit: the agent is told to send them again.
+            drop_batches(now.batches.all())
             for number, (each, data) in enumerate(new, start=now.committed + 1):
-                RemoteBatch.objects.create(
-                    remote=now,
-                    sequence=number,
-                    table=each["table"],
-                    at=timezone.now(),
-                    **stored(data, hashlib.sha256(data).hexdigest()),
-                )
+                batch = RemoteBatch(remote=now, sequence=number, table=each["table"], at=timezone.now())
+                batch.sha256 = hashlib.sha256(data).hexdigest()
+                store_batch(batch, data)
             RemoteWorkspace.objects.filter(pk=now.pk).update(
                 generation=F("generation") + 1, committed=now.committed + len(new), stamp=new_stamp()
             )
@@ -69,5 +70,15 @@ def rewrite(remote: RemoteWorkspace, *, texts: bool) -> None:
 
 def forget(remote: RemoteWorkspace) -> None:
     """Delete everything that the machine sent; this server's copy goes at once, others' when they look."""
+    drop_batches(remote.batches.all())
     RemoteWorkspace.objects.filter(pk=remote.pk).delete()
     shutil.rmtree(mirror_folder(remote.workspace.path), ignore_errors=True)
+
+
+def overwrite_deleted() -> None:
+    """Take what was deleted out of SQLite's log too; in the file itself it is overwritten (`secure_delete`).
+    Where somebody reads just now it stays until the log is begun anew."""
+    if connection.vendor == "sqlite":
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            cursor.fetchall()

@@ -7,11 +7,12 @@ from django.shortcuts import get_object_or_404, redirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from builder.client.manifest import ENDING as MANIFEST
 from studio.access.audit import Event, record
 from studio.access.roles import Action, needs
 from studio.machines.models import RemoteWorkspace
-from studio.machines.rewriting import NotRewritten, forget, rewrite
-from studio.models import RunResult, Workspace
+from studio.machines.rewriting import NotRewritten, forget, overwrite_deleted, rewrite
+from studio.models import RunResult, SystemBuild, Workspace
 
 
 @require_POST
@@ -24,7 +25,8 @@ def machine_texts(request: HttpRequest, slug: str) -> HttpResponse:
         RemoteWorkspace.objects.filter(pk=remote.pk).update(texts=texts)
         if not texts:
             RunResult.objects.filter(workspace=remote.workspace_id).update(task="")
-            remote.files.filter(name__startswith="logs/", name__endswith=".progress.json").delete()
+            SystemBuild.objects.filter(workspace=remote.workspace_id).delete()
+            remote.files.exclude(name__endswith=".toml").exclude(name__endswith=MANIFEST).delete()
         record(
             Event.WORKSPACE_CHANGED, remote.workspace, before={"texts": remote.texts}, after={"texts": texts}
         )
@@ -34,6 +36,7 @@ def machine_texts(request: HttpRequest, slug: str) -> HttpResponse:
         except NotRewritten:
             messages.error(request, _("The machine was sending at the same time. Try again."))
             return redirect("workspace-settings", slug)
+        overwrite_deleted()
     messages.success(request, _("Saved. The machine follows when it reports next."))
     return redirect("workspace-settings", slug)
 
@@ -45,8 +48,10 @@ def machine_forget(request: HttpRequest, slug: str) -> HttpResponse:
     remote = get_object_or_404(RemoteWorkspace.objects.select_related("workspace"), workspace__slug=slug)
     with transaction.atomic():
         RunResult.objects.filter(workspace=remote.workspace_id).delete()
+        SystemBuild.objects.filter(workspace=remote.workspace_id).delete()
         forget(remote)
         Workspace.objects.filter(pk=remote.workspace_id).update(archived=True)
         record(Event.WORKSPACE_ARCHIVED, remote.workspace, after={"deleted": "everything its machine sent"})
+    overwrite_deleted()
     messages.success(request, _("Everything that the machine had sent is deleted."))
     return redirect("workspace-list")

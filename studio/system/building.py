@@ -18,7 +18,8 @@ from builder.system.built_prompt import BuiltPrompt
 from builder.system.config import SystemPromptConfig
 from builder.system.file import SYSTEM_PROMPT_FILE, unreadable
 from builder.system.input import MODES, PromptMode
-from builder.system.workspace_scan import ScanLimits
+from builder.system.workspace_scan import Machine, ScanLimits
+from studio.machines.models import RemoteWorkspace
 from studio.models import Workspace
 from studio.prompts.findings import Finding
 from studio.shell.jail import pool
@@ -59,6 +60,11 @@ class BuiltNow:
     def name(self) -> str:
         """Of the file, as seen from the workspace."""
         return str(SYSTEM_PROMPT_FILE)
+
+    @property
+    def shown_path(self) -> str:
+        """Its path on the machine of the workspace."""
+        return self.workspace.shown_path(self.path)
 
     @property
     def mode(self) -> PromptMode:
@@ -111,6 +117,9 @@ def build_now(
         folder = require_allowed(workspace)
     except FolderRefused as refusal:
         return replace(now, refusal=refusal)
+    remote = RemoteWorkspace.objects.filter(workspace=workspace.pk).defer("digests").first()
+    if remote is not None and not remote.texts:
+        return replace(now, refusal=_texts_not_sent())
     now = replace(now, folder=folder, path=folder / SYSTEM_PROMPT_FILE)
     now = _with_settings(now, folder) if config is None else replace(now, config=config)
     if now.config is None:
@@ -119,14 +128,36 @@ def build_now(
         builder = SystemPromptBuilder(
             folder,
             now.config,
+            machine_of(remote) if remote else None,
             front_matters=pool().front_matters,
-            skill_roots=settings.STUDIO_SKILL_ROOTS,
+            # Folders of this server are none of another machine's.
+            skill_roots=() if remote else settings.STUDIO_SKILL_ROOTS,
             limits=WEB_LIMITS,
         )
         builds = {mode: builder.build(mode) for mode in (modes or (now.mode,))}
     except BuilderError as error:
         return replace(now, error=error)
     return replace(now, builds=builds, builder=builder)
+
+
+def machine_of(remote: RemoteWorkspace) -> Machine:
+    """The machine that a workspace lies on, as its agent described it."""
+    facts: Mapping[str, str] = remote.facts
+    return Machine(
+        facts.get("host") or remote.machine,
+        facts.get("os", ""),
+        facts.get("python", ""),
+        Path(facts["home"]) if facts.get("home") else None,
+        Path(remote.folder),
+        bool(facts.get("repository")),
+    )
+
+
+def _texts_not_sent() -> FolderRefused:
+    return FolderRefused(
+        _("Texts not sent: bootstrap files and skills stay on the machine."),
+        _("The settings of this workspace let its machine send scores alone."),
+    )
 
 
 def _with_settings(now: BuiltNow, folder: Path) -> BuiltNow:

@@ -175,8 +175,10 @@ class SystemPage(Sections):
 
     @cached_property
     def files(self) -> list[FileRow]:
-        folder = self.now.folder or self.workspace.folder
-        return [FileRow(use, str(folder / use.name)) for use in (self.longest.files if self.longest else ())]
+        folder, shown = self.now.folder or self.workspace.folder, self.workspace.shown_path
+        return [
+            FileRow(use, shown(folder / use.name)) for use in (self.longest.files if self.longest else ())
+        ]
 
     @cached_property
     def skills(self) -> list[SkillRow]:

@@ -139,7 +139,7 @@ def _obstacles(state: "PromptFileState", folder: Path) -> Iterator[Finding]:
             _("Give the user that runs the studio write access, or export from an account that has it."),
             file=state.relative,
         )
-    if state.on_disk and (owner := state.on_disk.owner_warning):
+    if state.on_disk and not state.workspace.is_remote and (owner := state.on_disk.owner_warning):
         yield replace(Finding.of(owner, file=state.relative), line=None)
 
 

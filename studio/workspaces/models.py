@@ -102,6 +102,10 @@ class Workspace(models.Model):
                 return str(Path(path).relative_to(folder))
         return path
 
+    def shown_path(self, path: Path | str) -> str:
+        """A file's path as people of its machine know it."""
+        return f"{self.path}/{self.relative(str(path))}" if self.is_remote else str(path)
+
     @property
     def spoken(self) -> Dialect:
         """The format of its MixSeek's release: fixed, found out, or else the newest. What is rendered for the
@@ -116,7 +120,8 @@ class Workspace(models.Model):
     @property
     def surroundings(self) -> RunSurroundings:
         """What its runs are started with, as its settings state; the studio's own never count."""
-        folder = Path(self.working_directory) if self.working_directory else None
+        # Of one on another machine it is not on this server's disk.
+        folder = Path(self.working_directory) if self.working_directory and not self.is_remote else None
         return RunSurroundings(self.run_variables, folder)
 
     @property

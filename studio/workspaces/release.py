@@ -8,6 +8,7 @@ import re
 from builder.errors import BuilderError
 from builder.orchestrators.installed import version_in
 from builder.template.dialect import MIXSEEK, MIXSEEK_A15, MIXSEEK_A18, Dialect
+from studio.machines.models import RemoteWorkspace
 from studio.prompts.models import PromptSet
 from studio.workspaces.models import FoundBy, Workspace
 from studio.workspaces.roots import FolderRefused, require_allowed, root_of
@@ -35,6 +36,8 @@ def installed_version(workspace: Workspace) -> str:
         folder = require_allowed(workspace)
     except (FolderRefused, BuilderError):
         return ""
+    if workspace.is_remote:
+        return str(RemoteWorkspace.objects.get(workspace=workspace.pk).facts.get("mixseek", ""))
     root = root_of(folder)
     while folder.is_relative_to(root):
         for name in _ENVIRONMENTS:

@@ -120,6 +120,11 @@ class PromptFileState:
         return self.on_disk.sha256 if self.on_disk else None
 
     @property
+    def shown_path(self) -> str:
+        """The path on the machine of the workspace."""
+        return self.workspace.shown_path(self.path)
+
+    @property
     def size(self) -> int | None:
         return None if self.data is None else len(self.data)
 
@@ -131,7 +136,8 @@ class PromptFileState:
 
     @property
     def owner(self) -> str:
-        if self.on_disk is None or self.data is None:
+        """Empty where there is no file, or it is on another machine."""
+        if self.on_disk is None or self.data is None or self.workspace.is_remote:
             return ""
         try:
             return pwd.getpwuid(self.on_disk.uid).pw_name

@@ -78,6 +78,12 @@ class Export(ImmutableModel):
         return self.workspace.relative(self.path)
 
     @property
+    def shown_path(self) -> str:
+        """Its path on the machine of the workspace."""
+        shown: str = self.workspace.shown_path(self.path)
+        return shown
+
+    @property
     def place(self) -> Path:
         """Where the file lies now: the workspace may have been moved since."""
         return self.workspace.folder / self.file
