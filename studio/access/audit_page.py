@@ -13,6 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from studio.access.audit import AuditEntry
 from studio.access.audit_forms import AuditForm
+from studio.access.limits import Limit
 from studio.access.roles import Action, may
 from studio.models import PromptSet, Workspace
 
@@ -40,6 +41,12 @@ _VALUES = {
     "url": gettext_lazy("Address"),
     "events": gettext_lazy("Events"),
     "active": gettext_lazy("Active"),
+    "slug": gettext_lazy("Address"),
+    "invited by": gettext_lazy("Invited by"),
+    "protected_labels": gettext_lazy("Protected labels"),
+    "needs_approval": gettext_lazy("Approval needed"),
+    "sessions": gettext_lazy("Sessions"),
+    **dict(Limit.choices),
 }
 
 

@@ -11,14 +11,17 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from studio.access.roles import Action, needs
 from studio.compare.forms import CompareForm
-from studio.compare.page import compare_page
+from studio.compare.page import ComparePage, compare_page
+from studio.compare.releases import ReleaseMatrix
 from studio.compare.views import comparison, rows_of
+from studio.contexts.at_round import dialect_of
 from studio.models import PromptSet, Proposal
 from studio.prompts.forms import LineField
 from studio.prompts.proposals import ProposalState
 from studio.prompts.protection import protection_of
+from studio.prompts.texts import user_prompts
 from studio.shell.refusal import RequestRefused
-from studio.shell.requests import person_of, valid_or_refuse
+from studio.shell.requests import Request, person_of, valid_or_refuse
 from studio.shell.turns import heavy
 from studio.workspaces.exports.page import Offer, offers_of
 
@@ -56,12 +59,12 @@ def proposal_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @needs(Action.PROTECTED_LABEL, posts=True)
-def proposal_detail(request: HttpRequest, slug: str, pk: int) -> HttpResponseBase:
+def proposal_detail(request: Request, slug: str, pk: int) -> HttpResponseBase:
     """What would change, in full; a POST answers."""
     rows = Proposal.objects.select_related("prompt_set", "version", "from_version", "by", "answered_by")
     proposal = get_object_or_404(rows, prompt_set__slug=slug, pk=pk)
     if request.method != "POST":
-        return _page(request, proposal)
+        return _page(request, proposal, request.htmx.target or "")
     clean = valid_or_refuse(AnswerForm(request.POST)).cleaned_data
     person, now = person_of(request), timezone.now()
     if clean["decision"] == "approve":
@@ -84,7 +87,8 @@ def _offer(proposal: Proposal) -> Offer | None:
 
 
 @heavy
-def _page(request: HttpRequest, proposal: Proposal) -> HttpResponse:
+def _page(request: HttpRequest, proposal: Proposal, part: str) -> HttpResponse:
+    """The page, or the part of it that htmx asks for."""
     new = proposal.version.number
     # Of a label that is new: with the version before, or of the first one with itself.
     old = proposal.from_version.number if proposal.from_version else max(1, new - 1)
@@ -92,6 +96,25 @@ def _page(request: HttpRequest, proposal: Proposal) -> HttpResponse:
     page = compare_page(proposal.prompt_set.slug, person_of(request), old, new, form)
     if form.cleaned_data["rows"]:
         return rows_of(request, page, form)
-    own = proposal.by_id == person_of(request).pk
-    context = comparison(page, form) | {"proposal": proposal, "own": own, "offer": _offer(proposal)}
+    if part.startswith("in-"):
+        place = f"in-{form.cleaned_data['context']}-"
+        return render(request, "compare/_panels.html", {"page": page, "place": place}, status=page.status)
+    if part == "contexts":
+        return render(request, "compare/_contexts.html", {"matrix": _every_context(page)})
+    context = comparison(page, form) | {
+        "proposal": proposal,
+        "own": proposal.by_id == person_of(request).pk,
+        "offer": _offer(proposal),
+        # With scripts the page asks for it by itself.
+        "matrix": _every_context(page) if "contexts" in request.GET else None,
+    }
     return render(request, "compare/proposal.html", context, status=page.status)
+
+
+def _every_context(page: ComparePage) -> ReleaseMatrix | None:
+    """What changes in which context and round; None for a text that is not rendered."""
+    if page.is_same or not page.prompt_set.file_kind.has_templates:
+        return None
+    dialect = dialect_of(page.prompt_set)
+    old, new = user_prompts(page.old.templates), user_prompts(page.new.templates)
+    return ReleaseMatrix(page.prompt_set, new, dialect, dialect, old)

@@ -1,5 +1,6 @@
-"""What changes between two formats for the same templates: each context and round, as a matrix whose axis is
-the release. Used by the page about moving to a release, and by the export page."""
+"""What changes in each context and round between two formats of the same templates, or between two versions.
+
+Used by the page about moving to a release, by the export page and by the page of a proposal."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,6 +31,8 @@ class ReleaseMatrix:
     templates: Templates
     old: Dialect
     new: Dialect
+    before: Templates | None = None
+    """The text to compare with, where it is another one."""
 
     @cached_property
     def _columns(self) -> tuple[list[Column], int]:
@@ -49,8 +52,10 @@ class ReleaseMatrix:
         return [self._row(kind) for kind in KINDS]
 
     def _row(self, kind: PromptKind) -> KindRow:
-        text = self.templates.by_kind[kind]
-        table = Table(kind, self.new, self.columns, text, counter_of(self.prompt_set), self.old)
+        text, before = self.templates.by_kind[kind], (self.before or self.templates).by_kind[kind]
+        if (text, self.new) == (before, self.old):
+            return KindRow(kind)
+        table = Table(kind, self.new, self.columns, before, counter_of(self.prompt_set), self.old)
         try:
             return KindRow(kind, table.row(text))
         except JailError as refusal:
@@ -59,13 +64,29 @@ class ReleaseMatrix:
     @property
     def changed(self) -> list[Column]:
         """The contexts in which any of the prompts changes."""
-        slugs = {
-            group.column.slug
-            for row in self.rows
-            for group in row.groups
-            if any(cell.state not in ("same", "unknown") for cell in group.cells)
-        }
-        return [column for column in self.columns if column.slug in slugs]
+        return [column for column, groups in self.by_context if any(map(_is_changed, groups.values()))]
+
+    @cached_property
+    def by_context(self) -> list[tuple[Column, dict[PromptKind, Group]]]:
+        """The same by context: the templates that are not the same, in all rounds of it."""
+        return [
+            (column, {row.kind: row.groups[number] for row in self.rows if row.groups})
+            for number, column in enumerate(self.columns)
+        ]
+
+    @property
+    def unchanged(self) -> list[Column]:
+        """The contexts in which every prompt was tried and is the same."""
+        return [
+            column
+            for column, groups in self.by_context
+            if all(cell.state == "same" for group in groups.values() for cell in group.cells)
+        ]
+
+    @property
+    def refusal(self) -> JailError | None:
+        """Why one of the templates was not tried."""
+        return next((row.refusal for row in self.rows if row.refusal), None)
 
     @property
     def is_complete(self) -> bool:
@@ -74,3 +95,7 @@ class ReleaseMatrix:
             row.groups and all(cell.state != "unknown" for group in row.groups for cell in group.cells)
             for row in self.rows
         )
+
+
+def _is_changed(group: Group) -> bool:
+    return any(cell.state not in ("same", "unknown") for cell in group.cells)

@@ -74,7 +74,12 @@ def test_a_draft_is_private_a_proposal_is_approved_by_the_other_and_a_newer_vers
     expect(other).to_have_url(address)
     expect(other.get_by_text("The third one did better")).to_be_visible()
     expect(other.locator("#team")).to_be_visible()
-    other.get_by_role("link", name="Rendered prompts").click()
+    contexts = other.locator("#contexts details")
+    expect(contexts.first.locator(".diff-panel").first).to_be_visible()
+    expect(contexts.nth(1).locator(".diff-panel")).to_have_count(0)
+    contexts.nth(1).locator("summary").click()
+    expect(contexts.nth(1).locator(".diff-panel").first).to_be_visible()
+    other.get_by_role("link", name="Rendered prompts", exact=True).first.click()
     expect(other.get_by_role("table", name="Which prompts change in which round")).to_be_visible()
     expect(other.locator("#scores")).to_be_attached()
     assert points() == before

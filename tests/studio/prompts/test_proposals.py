@@ -7,12 +7,12 @@ from django.test import Client
 from studio.access.accounts import Account, Role
 from studio.access.audit import AuditEntry, Event
 from studio.access.roles import NotAllowed
-from studio.models import Label, PromptSet, PromptVersion, Proposal
+from studio.models import Label, PromptSet, PromptVersion, Proposal, SampleContext
 from studio.prompts.protection import ApprovalNeeded
 from studio.prompts.texts import Templates
 from studio.shell.refusal import RequestRefused
 from tests.studio.clock import NOW
-from tests.studio.editing import TEXTS, make_set
+from tests.studio.editing import TEAM, TEXTS, make_context, make_set
 
 
 def account(name: str, role: Role) -> User:
@@ -147,3 +147,30 @@ def test_only_an_administrator_changes_the_protection(
     prompt_set = PromptSet.objects.get()
     assert prompt_set.protected_labels == ["production", "staging"] and prompt_set.needs_approval
     assert AuditEntry.objects.get(action=Event.SET_CHANGED).after["needs_approval"] is True
+
+
+def test_the_page_lists_every_context_and_round_and_opens_the_first_that_changes(
+    version: PromptVersion, hana: User
+) -> None:
+    ask_for_approval(version)
+    SampleContext.objects.all().delete()
+    mine = make_context("mine", 3, version.prompt_set)
+    other = make_context("other", 2)
+    late = save(version.prompt_set, TEAM.strip() + "{% if round_number > 2 %} late{% endif %}\n", hana)
+    address = Proposal.objects.propose("production", late, by=hana, at=NOW).get_absolute_url()
+    client = Client()
+    client.force_login(hana)
+    assert 'hx-trigger="load"' in client.get(address).text, "the page itself does not wait for it"
+    matrix = client.get(address, headers={"HX-Request": "true", "HX-Target": "contexts"}).context["matrix"]
+    states = {
+        column.slug: [cell.state for cell in groups["team"].cells] for column, groups in matrix.by_context
+    }
+    assert states == {mine.slug: ["same", "same", "changed"], other.slug: ["same", "same"]}
+    assert list(matrix.by_context[0][1]) == ["team"], "the other templates are the same"
+    plain = client.get(f"{address}?contexts=on").text
+    assert plain.count('<details class="panel fold" open>') == 1 and "Other:" in plain
+    part = client.get(
+        f"{address}?rendered=on&context={mine.slug}",
+        headers={"HX-Request": "true", "HX-Target": f"in-{mine.slug}"},
+    )
+    assert f'id="in-{mine.slug}-team"' in part.text and "late" in part.text and "<html" not in part.text
