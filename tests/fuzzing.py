@@ -21,6 +21,6 @@ def be_thorough(thorough: bool) -> None:
     hypothesis.settings.load_profile("tests")
 
 
-def share_of(examples: int) -> int:
-    """How many of so many examples this run tries."""
-    return examples if _thorough else examples // _ONE_IN
+def share_of(examples: int, one_in: int = _ONE_IN) -> int:
+    """How many of so many examples this run tries; ``one_in`` is for those that take seconds each."""
+    return examples if _thorough else examples // one_in

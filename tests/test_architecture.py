@@ -78,6 +78,7 @@ OPEN_TO_STUDIO = {
         "diff.unified",
         "template.variables",
         "diff.words",
+        "files.answering",  # opens a folder and closes it
         "files.writing",
         "files.new_prompt_file",  # writes a new file; reads none
         "files.folders",

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from builder.errors import CacheFolderError
+from builder.files.answering import answers
 from builder.leaderboard.sentences import FOLDER_UNSAFE, FOLDER_UNUSABLE
 
 _KEY = re.compile(r"[0-9a-f]{16}")
@@ -197,7 +198,8 @@ class CopyFolder:
 
     def _tidy_other(self, key: str) -> None:
         try:
-            gone = not os.path.lexists((self.of(key) / _ORIGIN).read_bytes())
+            origin = os.fsdecode((self.of(key) / _ORIGIN).read_bytes())
+            gone = answers(os.path.dirname(origin)) and not os.path.lexists(origin)
         except OSError:
             gone = True
         if gone:

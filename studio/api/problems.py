@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from django import forms
 from django.core.exceptions import PermissionDenied, RequestDataTooBig
-from django.db import OperationalError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -22,6 +21,7 @@ from studio.prompts.findings import Finding
 from studio.prompts.protection import ApprovalNeeded
 from studio.shell.jail import status_of
 from studio.shell.language import reader_language
+from studio.shell.outages import is_outage, what_is_out
 from studio.shell.refusal import RequestRefused, usual_advice, usual_title
 from studio.shell.turns import COME_BACK_SECONDS, Busy
 
@@ -235,9 +235,9 @@ def _refusal(error: Exception) -> Refusal:
             return Refusal(403, "not-allowed", str(error))
         case HttpError():
             return Refusal(error.status_code, _BY_STATUS.get(error.status_code, "bad-request"), str(error))
-        case OperationalError():
-            log.warning("API: the database did not answer", exc_info=error)
-            return Refusal(503, "unavailable", headers=wait)
+        case _ if is_outage(error):
+            log.warning("API: no database or no disk", exc_info=error)
+            return Refusal(503, "unavailable", what_is_out(error), headers=wait)
     return Refusal(500, "server-error")
 
 

@@ -17,6 +17,7 @@ from django.db.models import Count, Max
 from django.urls import reverse
 
 from builder.errors import BuilderError
+from builder.files.answering import answers
 from builder.files.reading import ORCHESTRATOR_FILE
 from builder.messages import MESSAGES
 from builder.template.variables import KINDS, PromptKind, field_name
@@ -102,6 +103,8 @@ def _stored_marks() -> _Stamps:
 def _stamps(workspace: Workspace, look: _Look | None, stored: _Stamps) -> _Stamps:
     """What changes with the workspace's settings and files; taken before they are read."""
     folder = workspace.folder
+    if not answers(folder):
+        return (stored, workspace.path)
     watched = {folder, folder / "configs", folder / ORCHESTRATOR_FILE, *(look.paths if look else ())}
     settings = (workspace.path, workspace.label_id, workspace.system_label_id, workspace.dialect)
     return (stored, settings, tuple((path, _stamp(path)) for path in sorted(watched)))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from builder.errors import LeaderboardError
+from builder.files.answering import answers
 from builder.leaderboard import RUNNING_WITHIN, Progress
 from studio.models import RunResult, Workspace
 from studio.workspaces.stores import store_of
@@ -76,6 +77,8 @@ def _reports(workspace: Workspace, now: datetime) -> dict[str, list[Progress]]:
 
 def _last_began_at(workspace: Workspace) -> float:
     """A run makes new files in the folder when it begins, and then writes to them."""
+    if not answers(workspace.folder):
+        return 0.0
     try:
         return os.stat(workspace.folder / "logs").st_mtime
     except OSError:

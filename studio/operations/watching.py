@@ -29,6 +29,7 @@ from builder.errors import (
     MissingTable,
     NotADatabase,
 )
+from builder.files.answering import answers
 from builder.leaderboard import database_path
 from studio.access.audit import clean_audit
 from studio.access.counts import clean_counts
@@ -92,6 +93,8 @@ class Watch:
         looked = 0
         workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
         for workspace in workspaces:
+            if not answers(workspace.folder):
+                continue
             state = (newest, *_stamps(workspace))
             if self._seen.get(workspace.pk) == state:
                 continue

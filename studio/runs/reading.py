@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from builder.errors import CopyUnderWay, DatabaseMissing, LeaderboardError, UnknownRun
+from builder.files.answering import answers
 from builder.leaderboard import AggregationStore, Execution, ExecutionOrder, ExecutionState, Freshness
 from studio.models import Workspace
 from studio.shell.language import reader_language
@@ -195,6 +196,8 @@ def by_latest_write(workspaces: Iterable[Workspace]) -> list[Workspace]:
 
 def _written_at(workspace: Workspace) -> float:
     latest = 0.0
+    if not answers(workspace.folder):
+        return latest
     for name in ("mixseek.db", "mixseek.db.wal"):
         try:
             latest = max(latest, (workspace.folder / name).stat().st_mtime)

@@ -21,10 +21,14 @@ def make_data_folder(data: Path) -> None:
         with tempfile.TemporaryFile(dir=data):
             pass
     except OSError as error:
-        raise ImproperlyConfigured(
-            f"The data folder {data} cannot be written or made private ({error.strerror}): "
-            "make it this user's own, or name another one with --data DIR or STUDIO_DATA."
-        ) from error
+        raise _unwritable(data, error) from error
+
+
+def _unwritable(data: Path, error: OSError) -> ImproperlyConfigured:
+    return ImproperlyConfigured(
+        f"The data folder {data} cannot be written or made private ({error.strerror}): "
+        "make it this user's own, make room on its disk, or name another one with --data DIR or STUDIO_DATA."
+    )
 
 
 def _make_private(data: Path) -> None:
@@ -57,6 +61,8 @@ def kept_secret(data: Path) -> str:
             os.link(aside, path)
         except FileExistsError:
             pass
+        except OSError as error:
+            raise _unwritable(data, error) from error
         finally:
             aside.unlink(missing_ok=True)
     try:

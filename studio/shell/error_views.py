@@ -1,5 +1,7 @@
 """Django's handlers for 400, 403, 404, 500 and a failed CSRF check, named in `urls` and `settings`."""
 
+import sys
+
 from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -8,7 +10,9 @@ from django.utils.translation import gettext as _
 from django_htmx.middleware import HtmxDetails
 
 from studio.shell.layout import theme_of
+from studio.shell.outages import is_outage, what_is_out
 from studio.shell.refusal import refusal_page, usual_advice, usual_title
+from studio.shell.turns import COME_BACK_SECONDS
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -39,11 +43,15 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500, made without database, session or context processors: any of them may be what broke."""
+    """500, or 503 for an outage; made without database, session or context processors: any may be out."""
+    error = sys.exception()
+    out = error is not None and is_outage(error)
+    status = 503 if out else 500
     context = {
-        "status": 500,
-        "problem_title": usual_title(500),
-        "advice": usual_advice(500),
+        "status": status,
+        "problem_title": usual_title(status),
+        "what": what_is_out(error) if error is not None and out else "",
+        "advice": usual_advice(status),
         "layout_template": "shell/bare.html",
         "theme": theme_of(request),
         "LANGUAGE_CODE": get_language(),
@@ -51,4 +59,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
     }
     part = bool(HtmxDetails(request))
     text = render_to_string("shell/_problem.html" if part else "shell/problem.html", context)
-    return HttpResponse(text, status=500)
+    headers = {"Retry-After": str(COME_BACK_SECONDS)} if out else {}
+    return HttpResponse(text, status=status, headers=headers)

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from django.conf import settings
 
+from builder.files.answering import answers
+
 FILE_NAME = "allowed_folders.json"
 _LARGEST = 1_000_000
 
@@ -56,7 +58,10 @@ def allowed_folders() -> tuple[AllowedFolder, ...]:
 def usable_folders() -> list[Path]:
     """Those that may be used now: one that has become a link, or too wide, since it was allowed may not."""
     try:
-        return [path for path in _current().usable if os.path.realpath(path) == str(path)]
+        # Nothing is read in one that does not answer, so it may stay until it does.
+        return [
+            path for path in _current().usable if not answers(path) or os.path.realpath(path) == str(path)
+        ]
     except AllowedFoldersUnreadable:
         return []
 

@@ -8,11 +8,12 @@ import stat
 import time
 from collections import deque
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from django.conf import settings
 
+from builder.files.answering import answers, in_time
 from builder.files.reading import ORCHESTRATOR_FILE, PROMPT_FILE
 from builder.leaderboard import DATABASE_NAME
 from studio.models import Workspace
@@ -65,6 +66,8 @@ def offered(registered: Iterable[Workspace]) -> Offer | None:
     given: str = settings.STUDIO_MIXSEEK_WORKSPACE
     if not given:
         return None
+    if not answers(given):
+        return None
     # MixSeek follows links on the way, so what they lead to is what is meant.
     real = os.path.realpath(given)
     if any(workspace.path == real for workspace in registered):
@@ -83,6 +86,13 @@ def _shown(path: str) -> str:
 
 def scan(known: Collection[str]) -> Scan:
     """Folders below the roots that look like workspaces, but for those that are known."""
+    found = in_time("candidates", _scan)
+    if found is None:
+        return Scan((), complete=False)
+    return replace(found, candidates=tuple(one for one in found.candidates if one.path not in known))
+
+
+def _scan() -> Scan:
     candidates: list[Candidate] = []
     waiting = deque((root, 0) for root in dict.fromkeys(roots()))
     looked, deadline = 0, time.monotonic() + SECONDS
@@ -95,7 +105,7 @@ def scan(known: Collection[str]) -> Scan:
         if candidate is None:
             inner = _folders_in(folder, MOST_FOLDERS - len(waiting)) if depth < DEEPEST else []
             waiting.extend((path, depth + 1) for path in inner)
-        elif candidate.path not in known:
+        else:
             candidates.append(candidate)
     return Scan(tuple(candidates), complete=True)
 

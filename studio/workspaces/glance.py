@@ -22,6 +22,7 @@ from builder.errors import (
     ReaderBusy,
     TornCopy,
 )
+from builder.files.answering import answers
 from builder.leaderboard import DATABASE_NAME, Activity
 from studio.models import Workspace
 from studio.workspaces.models import FileFact
@@ -210,6 +211,8 @@ def _keep(workspace: Workspace, identity: _Identity, glance: DatabaseGlance) -> 
 
 def _identity(workspace: Workspace) -> _Identity:
     """What changes as soon as a run begins or writes: its log is a new file, its rows are in the database."""
+    if not answers(workspace.folder):
+        return (workspace.path, None)
     watched = (DATABASE_NAME, f"{DATABASE_NAME}.wal", "logs")
     return (workspace.path, workspace.spoken.name, *(_stamp(workspace.folder / name) for name in watched))
 

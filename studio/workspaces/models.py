@@ -9,6 +9,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
+from builder.files.answering import answers
 from builder.leaderboard import DATABASE_NAME
 from builder.orchestrators.finder import RunSurroundings
 from builder.orchestrators.scoring_settings import ScoringSettings
@@ -128,6 +129,8 @@ class Workspace(models.Model):
     def database_file(self) -> FileFact:
         """The database, as the folder lists it now; it is not opened, so no run can notice."""
         path = self.folder / DATABASE_NAME
+        if not answers(self.folder):
+            return FileFact(path, None)
         try:
             return FileFact(path, path.stat().st_size if path.is_file() else None)
         except OSError:

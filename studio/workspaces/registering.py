@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
+from builder.files.answering import answers
 from studio.access.audit import Event, record
 from studio.models import Label, Workspace
 from studio.shell.addresses import free_slug
@@ -59,6 +60,8 @@ def same_folder(folder: Path) -> Workspace | None:
     for workspace in Workspace.objects.all():
         if workspace.folder == folder:
             return workspace
+        if not answers(workspace.path):
+            continue
         try:
             theirs = os.lstat(workspace.path)
         except OSError:

@@ -10,11 +10,14 @@ import stat
 from pathlib import Path
 
 from django.conf import settings
+from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from builder.files.answering import answers
 from studio.machines.mirror import MirrorMissing, refreshed
 from studio.models import Workspace
 from studio.shell.refusal import RequestRefused
+from studio.shell.turns import COME_BACK_SECONDS
 from studio.workspaces.allowed_folders import usable_folders
 
 LONGEST_PATH = 1000
@@ -30,6 +33,23 @@ class FolderRefused(RequestRefused):
 
 class FolderMissing(FolderRefused):
     """There is no such folder, or not any more."""
+
+
+class FolderHangs(FolderRefused):
+    """A folder that does not answer, mostly one on a network; uncaught it is a page to come back to."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(
+            _("The folder %(folder)s does not respond.") % {"folder": folder},
+            _("If it is on a network, check the connection. The page works again when the folder responds."),
+        )
+        self.status = 503
+
+    def page(self, request: HttpRequest) -> HttpResponse:
+        """With the time for programs, too."""
+        answer = super().page(request)
+        answer["Retry-After"] = str(COME_BACK_SECONDS)
+        return answer
 
 
 class FolderOutside(FolderRefused):
@@ -63,7 +83,17 @@ def named_roots() -> list[Path]:
 
 def roots() -> list[Path]:
     """The roots as they really lie: the operator may well have named a link."""
-    return [Path(os.path.realpath(root)) for root in named_roots()]
+    return [_real(root) for root in named_roots()]
+
+
+_reals: dict[Path, Path] = {}
+
+
+def _real(root: Path) -> Path:
+    """Where a root really lies; of one that does not respond, where it last did."""
+    if answers(root):
+        _reals[root] = Path(os.path.realpath(root))
+    return _reals.get(root, root)
 
 
 def allowed_folder(path_text: str) -> Path:
@@ -71,6 +101,8 @@ def allowed_folder(path_text: str) -> Path:
     path = absolute(path_text)
     root, rest = _below_root(path)
     folder = root
+    if not answers(root / rest):
+        raise FolderHangs(root / rest)
     _require_folder(folder)
     for part in rest.parts:
         folder = folder / part
@@ -158,7 +190,7 @@ def absolute(text: str) -> Path:
 
 def _below_root(path: Path) -> tuple[Path, Path]:
     for named in named_roots():
-        real = Path(os.path.realpath(named))
+        real = _real(named)
         for root in (named, real):
             if path.is_relative_to(root):
                 return real, path.relative_to(root)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Literal
 from django.utils.translation import gettext as _
 
 from studio.models import PromptVersion
-from studio.workspaces.roots import FolderMissing
+from studio.workspaces.roots import FolderHangs, FolderMissing
 
 if TYPE_CHECKING:
     from studio.workspaces.state import PromptFileState
@@ -20,8 +20,9 @@ def title_of(state: "PromptFileState") -> str:
     if state.is_ahead:
         return _("File newer than the label")
     if state.refusal is not None:
-        missing = isinstance(state.refusal, FolderMissing)
-        return _("Folder missing") if missing else _("Not allowed")
+        if isinstance(state.refusal, FolderHangs):
+            return _("Not responding")
+        return _("Folder missing") if isinstance(state.refusal, FolderMissing) else _("Not allowed")
     titles: dict[Kind, str] = {
         "in_sync": _("In sync"),
         "behind": _("File older than the label"),

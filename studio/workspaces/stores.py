@@ -10,6 +10,7 @@ from pathlib import Path
 from django.conf import settings
 
 from builder.errors import LeaderboardError
+from builder.files.answering import answers
 from builder.leaderboard import AggregationStore, CopyFolder, Retries
 from builder.messages import message
 from builder.template.dialect import Dialect
@@ -70,7 +71,7 @@ def close_all() -> None:
 def forget_gone() -> None:
     """Let go of workspaces whose folder is no longer there, and drop the copies of their databases."""
     with _guard:
-        gone = [_kept.pop(key) for key in [*_kept] if not Path(key[0]).exists()]
+        gone = [_kept.pop(key) for key in [*_kept] if answers(key[0]) and not Path(key[0]).exists()]
     for store in gone:
         store.close()
     CopyFolder(settings.STUDIO_DATA / "copies").drop_gone()

@@ -44,6 +44,7 @@ def time_enough() -> Iterator[None]:
             "workspaces.candidates.SECONDS",
         ):
             patch.setattr(f"studio.{name}", 120.0)
+        patch.setattr("builder.files.answering.SECONDS", 120.0)
         yield
 
 

@@ -32,6 +32,7 @@ from studio.operations.server import AddressError, base_url, listen, prepare
 from studio.operations.watching import Watch
 from studio.shell.data_folder import make_data_folder
 from studio.shell.jail import pool
+from studio.shell.outages import is_outage
 from studio.workspaces.allowing import account_in_terminal, allow
 from studio.workspaces.exports.reconciling import reconcile
 from studio.workspaces.roots import FolderRefused
@@ -111,7 +112,9 @@ class Command(StudioCommand):
             raise CommandError(str(error)) from error
         except FolderRefused as refusal:
             raise CommandError(f"{refusal.what} {refusal.advice}") from refusal
-        except OperationalError as error:
+        except (OperationalError, OSError) as error:
+            if not is_outage(error):
+                raise
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error
 
     def _prepare(self, data: Path, demo: bool) -> None:
