@@ -100,7 +100,8 @@ class Actors:
         with acting(lambda: actor_of(request)):
             response = self.get_response(request)
             if response.status_code == 403:
-                record_refusal()
+                match = request.resolver_match
+                record_refusal(match.view_name if match else "")
         return response
 
 

@@ -262,24 +262,30 @@ def _signin_failed(credentials: Mapping[str, Any], **_: object) -> None:
 
 def record_refused_signin(username: str, why: str) -> None:
     """A sign-in that was refused. The name is recorded where an account has it: people type passwords into
-    the wrong box. One entry a minute of the same kind, name and address, or anybody could fill the table."""
+    the wrong box."""
     known = User.objects.filter(username=username).first() if username else None
+    _record_seldom(Event.SIGNIN_REFUSED, known, kind="user", after={"why": why})
+
+
+def record_refusal(route: str) -> None:
+    """A person, or a token, tried what it may not do."""
+    if current_actor().account is not None:
+        _record_seldom(Event.ACTION_REFUSED, kind="page", name=route)
+
+
+def _record_seldom(action: Event, thing: User | None = None, *, kind: str, **more: Any) -> None:
+    """One entry a minute of the same kind, person and address: anybody could fill the table otherwise."""
+    actor = current_actor()
     again = AuditEntry.objects.filter(
-        action=Event.SIGNIN_REFUSED,
-        thing_id=str(known.pk) if known else "",
-        address=current_actor().address,
-        after={"why": why},
+        action=action,
+        account=actor.account,
+        thing_id=str(thing.pk) if thing else "",
+        thing_name=str(more.get("name", thing or "")),
+        address=actor.address[:64],
         at__gt=timezone.now() - _ONCE_WITHIN,
     )
-    if not again.exists():
-        record(Event.SIGNIN_REFUSED, known, kind="user", after={"why": why})
-
-
-def record_refusal() -> None:
-    """A person, or a token, tried what it may not do."""
-    actor = current_actor()
-    if actor.account is not None or actor.via == Via.API:
-        record(Event.ACTION_REFUSED, kind="page", name=actor.source)
+    if not any(entry.after == more.get("after") for entry in again):
+        record(action, thing, kind=kind, **more)
 
 
 # --- keeping ------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ _KEPT_ANSWER = 500
 _KEPT_ANSWERS = 12
 _CLAIMED = timedelta(minutes=2)
 _NAT64 = ip_network("64:ff9b::/96")
+# All that is routed; what lies outside may lead to this machine or its network, in one of many notations.
+_ROUTED = ip_network("2000::/3")
 
 
 class NotSent(Exception):
@@ -65,7 +67,10 @@ def may_be_called(address: str, allowed: Sequence[Network]) -> bool:
         found = inner or (None if found.teredo else found)
     if found is None:
         return False
-    return any(found in network for network in allowed) or (found.is_global and not found.is_multicast)
+    routed = found.version == 4 or found in _ROUTED
+    return any(found in network for network in allowed) or (
+        routed and found.is_global and not found.is_multicast
+    )
 
 
 def post(url: str, body: bytes, headers: dict[str, str], allowed: Sequence[Network]) -> Answer:

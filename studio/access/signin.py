@@ -62,6 +62,7 @@ def signin_link() -> str:
 
 def reset_link(person: User) -> str:
     """An address at which the person's password can be set once, within a day."""
+    record(Event.LINK_MADE, person)
     uid, token = urlsafe_base64_encode(force_bytes(person.pk)), default_token_generator.make_token(person)
     return studio_address() + reverse("password-reset-confirm", args=[uid, token])
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Generic, TypeVar
 
@@ -11,6 +12,7 @@ from pydantic_core import PydanticSerializationError
 
 from studio.api.problems import Refusal
 
+_TAG = re.compile(r'(?<!W/)"[^"]*"')
 Row = TypeVar("Row")
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -75,7 +77,7 @@ def tag_of(*values: object) -> str:
 
 def unchanged(request: HttpRequest, etag: str) -> HttpResponse | None:
     """304 where the client has it already."""
-    if f'"{etag}"' not in request.headers.get("If-None-Match", "").replace("W/", "").split(", "):
+    if f'"{etag}"' not in _TAG.findall(request.headers.get("If-None-Match", "").replace("W/", "")):
         return None
     made = HttpResponse(status=304)
     made["ETag"] = f'"{etag}"'
@@ -89,5 +91,5 @@ def require_match(request: HttpRequest, etag: str, *, must: bool = False) -> Non
         if must:
             raise Refusal(428, "precondition-required")
         return
-    if named.strip() != "*" and f'"{etag}"' not in named.split(", "):
+    if not etag or (named.strip() != "*" and f'"{etag}"' not in _TAG.findall(named)):
         raise Refusal(412, "precondition-failed", headers={"ETag": f'"{etag}"'} if etag else {})

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from ninja.parser import Parser
 
 from studio.access.actors import Actor, Via
+from studio.access.audit import record_refused_signin
 from studio.access.roles import Action, require
 from studio.access.tokens import COUNTER, Allowance, ApiToken, Scope, TooManyRequests
 from studio.api.idempotency import answered_once
@@ -128,6 +129,7 @@ def _token(request: HttpRequest) -> ApiToken:
         raise Refusal(401, "token-missing", headers=challenge)
     token = ApiToken.objects.find(key.strip(), timezone.now())
     if token is None:
+        record_refused_signin("", "token")
         raise Refusal(401, "token-invalid", headers=challenge)
     return token
 

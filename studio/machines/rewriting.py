@@ -79,6 +79,10 @@ def overwrite_deleted() -> None:
     """Take what was deleted out of SQLite's log too; in the file itself it is overwritten (`secure_delete`).
     Where somebody reads just now it stays until the log is begun anew."""
     if connection.vendor == "sqlite":
-        with connection.cursor() as cursor:
-            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            cursor.fetchall()
+        transaction.on_commit(_truncate_log)
+
+
+def _truncate_log() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        cursor.fetchall()

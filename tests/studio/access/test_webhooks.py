@@ -124,6 +124,8 @@ def test_after_about_a_day_it_is_given_up_and_can_be_sent_again(
         ("100.64.0.1", False), ("0.0.0.0", False), ("224.0.0.1", False), ("255.255.255.255", False),
         ("::1", False), ("fe80::1%eth0", False), ("fc00::1", False), ("::ffff:127.0.0.1", False),
         ("64:ff9b::7f00:1", False), ("2002:7f00:1::", False), ("2001:0:4136:e378:8000:63bf:3fff:fdd2", False),
+        ("::127.0.0.1", False), ("::ffff:0:127.0.0.1", False), ("64:ff9b:1::7f00:1", False),
+        ("fec0::1", False), ("5f00::1", False),
     ],
 )  # fmt: skip
 def test_only_public_addresses_are_called(address: str, public: bool) -> None:

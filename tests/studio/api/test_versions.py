@@ -172,7 +172,13 @@ def test_a_label_that_somebody_moved_is_not_moved_unseen(api: Api, research: Pro
     api.post(VersionMade, "sets/research/versions", {"base": 1, "message": "m", "texts": texts()})
     api.put(LabelShown, "sets/research/labels/staging", {"version": 1})
     assert api.headers["ETag"] == '"v1"'
-    api.put(LabelShown, "sets/research/labels/staging", {"version": 2}, If_Match='"v1"')
+    path = "sets/research/labels/other"
+    for named in ("*", '""', '"v1"'):
+        assert api.send("PUT", path, {"version": 1}, If_Match=named).status_code == 412, "there is none yet"
+    assert (
+        api.send("PUT", "sets/research/labels/staging", {"version": 2}, If_Match='W/"v1"').status_code == 412
+    )
+    api.put(LabelShown, "sets/research/labels/staging", {"version": 2}, If_Match='"v9","v1"')
     with pytest.raises(Refused) as late:
         api.put(LabelShown, "sets/research/labels/staging", {"version": 1}, If_Match='"v1"')
     assert late.value.problem.code == "precondition-failed" and late.value.headers["ETag"] == '"v2"'
