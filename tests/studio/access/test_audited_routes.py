@@ -293,5 +293,6 @@ def test_each_leaves_an_entry_in_the_transaction_of_its_change(studio: Studio) -
     assert not missing
     kinds = set(AuditEntry.objects.values_list("thing_kind", flat=True))
     assert kinds <= {"", *KINDS}, "the audit's page has no filter for them"
-    unchanging = {Event.SIGNED_IN, Event.SIGNED_OUT, Event.WORKSPACE_RETRIED, Event.EVERYTHING_WRITTEN}
+    signing = {Event.SIGNED_IN, Event.SIGNED_OUT, Event.LINK_MADE}
+    unchanging = signing | {Event.WORKSPACE_RETRIED, Event.EVERYTHING_WRITTEN}
     assert alone <= unchanging, "they change no other row"
