@@ -20,19 +20,19 @@ class ProcessMemory:
     own: int
 
 
-def children(pid: int) -> list[int]:
+def children(pid: int) -> set[int]:
     """What the process started itself and still runs."""
-    found: list[int] = []
+    found: set[int] = set()
     for listed in Path(f"/proc/{pid}/task").glob("*/children"):
         with suppress(OSError):
-            found += map(int, listed.read_text(encoding="ascii").split())
+            found.update(map(int, listed.read_text(encoding="ascii").split()))
     return found
 
 
 def descendants(pid: int) -> Iterator[int]:
     """The process and whatever was started below it and still runs."""
     yield pid
-    for child in children(pid):
+    for child in sorted(children(pid)):
         yield from descendants(child)
 
 

@@ -30,6 +30,8 @@ from threading import Lock
 from types import ModuleType
 from typing import Literal, Protocol, get_args
 
+from builder.cache.mapped import give_back
+
 Encoding = Literal["o200k_base", "cl100k_base"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 
@@ -172,7 +174,9 @@ def _tokenizer(encoding: Encoding) -> _Tokenizer:
     # 30 to 60 MB each: only what is asked for is loaded, once in a process.
     with _loading:
         if encoding not in _loaded:
-            _loaded[encoding] = _bindings().tokenizer_for_encoding(encoding)
+            bindings = _bindings()
+            _loaded[encoding] = bindings.tokenizer_for_encoding(encoding)
+            give_back(str(bindings.__file__))
         return _loaded[encoding]
 
 

@@ -22,6 +22,7 @@ from builder.jail.limits import (
     TOO_MANY,
     Limits,
     Seconds,
+    cores,
     exceeded,
 )
 from builder.jail.owners import CoolDown, LineFull, Turns, TurnSuperseded, TurnTimeout
@@ -52,15 +53,16 @@ class Dispatcher:
         self._turns = {False: Turns(limits.waiting), True: Turns(limits.waiting)}
         self._cool_down = CoolDown(limits.cool_down)
         self._lanes: dict[LaneName, Lane] = {
-            "preview": self._lane("preview", size, spares, nice=0),
-            "slow": self._lane("slow", 1, 0, nice=19),
-            "batch": self._lane("batch", batch_size, 0, nice=10),
+            "preview": self._lane("preview", size, spares, kept=max(2, cores()), nice=0),
+            "slow": self._lane("slow", 1, 0, kept=0, nice=19),
+            "batch": self._lane("batch", batch_size, 0, kept=0, nice=10),
         }
 
-    def _lane(self, name: LaneName, size: int, spares: int, nice: int) -> Lane:
-        return Lane(
-            name, size, spares, lambda: WorkerProcess(self._limits, nice, forks=self._forks), self._wake
-        )
+    def _lane(self, name: LaneName, size: int, spares: int, kept: int, nice: int) -> Lane:
+        def start() -> WorkerProcess:
+            return WorkerProcess(self._limits, nice, forks=self._forks)
+
+        return Lane(name, size, spares, kept, start, self._wake)
 
     # --- jobs ----------------------------------------------------------------------------
 
@@ -252,7 +254,6 @@ class Dispatcher:
                 lanes = self._lanes
                 self._keeper = Keeper(
                     list(lanes.values()),
-                    lanes["slow"],
                     self._forks,
                     self._limits,
                     self._ledger,

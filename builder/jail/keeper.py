@@ -18,7 +18,7 @@ _LOOK_ROUND = 1.0
 _WATCH = 0.02
 _REST_AFTER = 60.0
 _MOST_FAILURES = 3
-# A start costs a tenth of a second of CPU, which people's previews need more.
+# What a start costs of CPU, people's previews need more.
 _MOST_STARTING = 2
 
 
@@ -28,13 +28,12 @@ class Keeper:
     def __init__(
         self,
         lanes: Sequence[Lane],
-        resting: Lane,
         forks: ForkServer,
         limits: Limits,
         ledger: Ledger,
         tidy: Callable[[], None],
     ) -> None:
-        self._lanes, self._resting, self._limits, self._ledger = lanes, resting, limits, ledger
+        self._lanes, self._limits, self._ledger = lanes, limits, ledger
         self._forks, self._tidy = forks, tidy
         self._starting: list[tuple[Lane, WorkerProcess]] = []
         self._wake = threading.Event()
@@ -81,8 +80,8 @@ class Keeper:
         pause = self._pause_until - time.monotonic()
         self._wake.wait(pause if 0 < pause < _LOOK_ROUND else _LOOK_ROUND)
         self._tidy()
-        if time.monotonic() - self._resting.last_used > _REST_AFTER:
-            self._resting.rest()
+        for lane in self._lanes:
+            lane.rest(_REST_AFTER)
 
     def _bury(self) -> None:
         for lane in self._lanes:

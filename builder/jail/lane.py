@@ -30,17 +30,22 @@ class _Ticket:
 
 
 class Lane:
-    """At most ``size`` jobs at a time; ``spares`` more workers stand by for those that are killed."""
+    """At most ``size`` jobs at a time; ``spares`` more workers stand by for those that are killed.
+
+    Of all these only ``kept`` are there while nobody asks: a fork is quick.
+    """
 
     def __init__(
         self,
         name: str,
         size: int,
         spares: int,
+        kept: int,
         start: Callable[[], WorkerProcess],
         wake: Callable[[], None],
     ) -> None:
         self.name, self.size, self.spares = name, size, spares
+        self.kept = min(kept, size + spares)
         self.start = start
         self._wake = wake
         self._lock = threading.Lock()
@@ -71,6 +76,7 @@ class Lane:
                 return worker
             ticket = _Ticket(owner)
             self._waiting.append(ticket)
+        self._wake()
         try:
             ticket.ready.acquire(timeout=max(0.0, deadline - time.monotonic()))
         except BaseException:
@@ -137,7 +143,9 @@ class Lane:
         with self._lock:
             if self._closed or not self._open:
                 return 0
-            return self.size + self.spares - len(self._idle) - len(self._busy) - len(self._starting)
+            jobs = len(self._busy) + len(self._waiting)
+            wanted = min(jobs + self.spares if jobs else 0, self.size + self.spares)
+            return max(wanted, self.kept) - len(self._idle) - len(self._busy) - len(self._starting)
 
     def starting(self, worker: WorkerProcess) -> None:
         with self._lock:
@@ -162,13 +170,14 @@ class Lane:
                     ticket.ready.release()
                 self._waiting.clear()
 
-    def rest(self) -> None:
-        """Let the idle workers go; the next job opens the lane again."""
+    def rest(self, seconds: float) -> None:
+        """Let go what nobody has used for so long, but those that are kept; another job has more started."""
         with self._lock:
-            if not self._busy and not self._waiting:
-                self._open = False
-                self._ended += self._idle
-                self._idle = []
+            if not self._busy and not self._waiting and time.monotonic() - self.last_used > seconds:
+                surplus = max(0, len(self._idle) - self.kept)
+                # The first ones were used least.
+                self._ended += self._idle[:surplus]
+                self._idle = self._idle[surplus:]
 
     def close(self) -> None:
         """Refuse every job, waiting ones included, and kill what runs."""

@@ -1,6 +1,7 @@
 """The limits of a job: what it may use before it is stopped, and the words for the limit that it met or for
 a job that was not taken. Used on both sides of the jail."""
 
+import os
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
@@ -11,6 +12,12 @@ LimitName = Literal["time", "cpu", "memory", "output", "input", "depth", "crash"
 LIMIT_NAMES: tuple[LimitName, ...] = get_args(LimitName)
 
 MEBIBYTE = 1024 * 1024
+
+
+def cores() -> int:
+    """How many of the machine's this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 class Seconds(NamedTuple):

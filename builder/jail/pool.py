@@ -21,7 +21,7 @@ from builder.jail import answers
 from builder.jail.answers import BranchTrial, Examination, Match
 from builder.jail.dispatch import Dispatcher
 from builder.jail.keeper import FORKING
-from builder.jail.limits import Limits
+from builder.jail.limits import Limits, cores
 from builder.jail.stats import Stats
 from builder.orchestrators.tables import Part
 from builder.problems import Problem
@@ -53,10 +53,11 @@ class JailPool:
     """
 
     def __init__(
-        self, size: int = 4, spares: int = 2, limits: Limits | None = None, *, batch_size: int = 2
+        self, size: int | None = None, spares: int = 2, limits: Limits | None = None, *, batch_size: int = 2
     ) -> None:
         self.limits = limits or Limits()
-        self._sizes = (size, spares, batch_size)
+        # At least four: a template that hangs must not take a core's only worker.
+        self._sizes = (max(4, cores()) if size is None else size, spares, batch_size)
         self._jobs = Dispatcher(self.limits, *self._sizes)
         _POOLS.add(self)
 

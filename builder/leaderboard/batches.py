@@ -14,8 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
-import duckdb
+if TYPE_CHECKING:
+    import duckdb
 
 if __name__ == "__main__":
     # As a script nothing of the builder's front doors is loaded.
@@ -136,22 +138,26 @@ def extract(
                 yield Batch(path, table, (*first, *(gone if number == 0 else ())))
 
 
-def _opened(copy: Path) -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(str(copy), read_only=True, config=_config())
+def _opened(copy: Path) -> "duckdb.DuckDBPyConnection":
+    connection = _connected(copy, read_only=True)
     connection.execute("SET preserve_insertion_order = false")
     return connection
 
 
-def _config() -> dict[str, str | bool | int | float | list[str]]:
-    return {
+def _connected(database: Path | str, *, read_only: bool = False) -> "duckdb.DuckDBPyConnection":
+    # Here, because the studio knows this module and never gets so far in its own process.
+    import duckdb
+
+    config: dict[str, str | bool | int | float | list[str]] = {
         "memory_limit": _MEMORY,
         "threads": 2,
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
     }
+    return duckdb.connect(str(database), read_only=read_only, config=config)
 
 
-def _present(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
+def _present(connection: "duckdb.DuckDBPyConnection") -> dict[str, list[str]]:
     """Which of MixSeek's tables and columns there are; views and generated columns are not read."""
     rows = connection.execute(
         "SELECT c.table_name, c.column_name FROM duckdb_columns() c JOIN duckdb_tables() t"
@@ -164,7 +170,7 @@ def _present(connection: duckdb.DuckDBPyConnection) -> dict[str, list[str]]:
     return {table: present[table] for table in COLUMNS if "execution_id" in present.get(table, ())}
 
 
-def _units(connection: duckdb.DuckDBPyConnection, present: Mapping[str, list[str]]) -> list[_Unit]:
+def _units(connection: "duckdb.DuckDBPyConnection", present: Mapping[str, list[str]]) -> list[_Unit]:
     parts = []
     for table, columns in present.items():
         long = [name for name in columns if COLUMNS[table][name] == "VARCHAR"]
@@ -197,7 +203,7 @@ def _chunks(units: Iterable[_Unit]) -> Iterator[list[_Unit]]:
 
 
 def _write(
-    connection: duckdb.DuckDBPyConnection, table: str, columns: Sequence[str], path: Path, *, texts: bool
+    connection: "duckdb.DuckDBPyConnection", table: str, columns: Sequence[str], path: Path, *, texts: bool
 ) -> None:
     chosen = ", ".join(_column(table, name, texts=texts) for name in columns)
     same_team = " AND sent.team_id IS NOT DISTINCT FROM t.team_id" if "team_id" in columns else ""
@@ -228,8 +234,10 @@ def _digest(parts: Iterable[str]) -> str:
 def check(path: Path, table: str) -> str:
     """What is wrong with a file that came as a batch of the table; empty where nothing is. It is read to its
     end, so that one that is taken can be put together later."""
+    import duckdb
+
     try:
-        with duckdb.connect(config=_config()) as connection:
+        with _connected(":memory:") as connection:
             source = f"read_parquet('{_quoted(path)}')"
             found = dict(
                 connection.execute(
@@ -258,7 +266,7 @@ def check(path: Path, table: str) -> str:
 
 def assemble(database: Path, batches: Iterable[Batch], *, texts: bool = True) -> None:
     """Put batches into a database, in their order, all of them or none. ``texts``: keep them."""
-    with duckdb.connect(str(database), config=_config()) as connection:
+    with _connected(database) as connection:
         connection.execute("BEGIN")
         for table, columns in COLUMNS.items():
             listed = ", ".join(f'"{name}" {kind}' for name, kind in columns.items())

@@ -40,6 +40,10 @@ _CORES = 2
 _DEMOTED_AFTER = 1.0
 """Seconds of CPU; what takes longer goes on at the lowest priority."""
 _START_SECONDS = 30.0
+REST_SECONDS, REST_TIMES = 30.0, 100.0
+"""A process that is not asked for so long, and for so many times the CPU that it has used, is ended: small
+databases are opened anew at once, and the digest of a large one is kept for minutes."""
+_LOOK_SECONDS = 5.0
 
 
 class ReaderStopped(Exception):
@@ -216,6 +220,12 @@ class ReaderProcess:
             self._worker.release()
         self._reset()
 
+    @property
+    def is_resting(self) -> bool:
+        """Whether its memory is worth more than what it would take to work everything out again."""
+        worker = self._worker
+        return worker is not None and time.monotonic() - self._used > REST_SECONDS + REST_TIMES * worker.cpu
+
     def make_room(self) -> bool:
         """End the process unless it is at work."""
         if not self._turn.acquire(blocking=False):
@@ -232,6 +242,7 @@ _GUARD = threading.Lock()
 _STOPPED = threading.Event()
 _FORKS = ForkServer(WORKER)
 _niceness = 0
+_letting_go: threading.Thread | None = None
 
 atexit.register(_FORKS.close)
 os.register_at_fork(after_in_child=_FORKS.forget)
@@ -248,8 +259,21 @@ def _make_room_for(new: ReaderProcess) -> None:
         others = sorted((other for other in _STARTED if other is not new), key=lambda other: other._used)
         if new not in _STARTED:
             _STARTED.append(new)
+        global _letting_go
+        if _letting_go is None or not _letting_go.is_alive():
+            _letting_go = threading.Thread(target=_let_go, name="resting-readers", daemon=True)
+            _letting_go.start()
     for other in others[: max(0, len(others) + 1 - MOST)]:
         other.make_room()
+
+
+def _let_go() -> None:
+    """End the processes that nobody has asked for long, until none is left."""
+    while _STARTED:
+        time.sleep(_LOOK_SECONDS)
+        for reader in [*_STARTED]:
+            if reader.is_resting:
+                reader.make_room()
 
 
 def stop_readers() -> None:

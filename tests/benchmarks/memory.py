@@ -21,7 +21,7 @@ GOAL = 220 * MEBIBYTE
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument(
-        "--settle", type=float, default=15.0, help="seconds without a request before the look"
+        "--settle", type=float, default=90.0, help="seconds without a request before the look"
     )
     settle = parser.parse_args().settle
     with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ GROWS = GREEDY["large texts"][0]
 def pool() -> Iterator[JailPool]:
     with JailPool() as pool:
         pool.start()
-        while pool.stats().lanes["preview"].idle < 6:
+        while pool.stats().lanes["preview"].idle < 2:
             time.sleep(0.01)
         yield pool
 

@@ -81,10 +81,7 @@ class Command(StudioCommand):
             server = None if workers == 0 else listen(options["host"], options["port"])
         except AddressError as error:
             raise CommandError(str(error)) from error
-        if workers:
-            run_apart(partial(self._start, options))
-        else:
-            self._start(options)
+        run_apart(partial(self._start, options))
         announce = partial(self._announce, server, browser=not options["no_browser"])
         if workers:
             # Loaded once, before the fork, so that all share it.

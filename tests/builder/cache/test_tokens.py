@@ -98,6 +98,24 @@ def test_a_vocabulary_is_loaded_once_however_many_threads_ask() -> None:
     assert len({id(tokenizer) for tokenizer in loaded}) == 1
 
 
+def test_the_library_keeps_no_copy_of_the_vocabularies_in_memory() -> None:
+    program = """
+from pathlib import Path
+from builder.cache.tokens import count
+print(count("A question, 順位").tokens, count("A question, 順位", "cl100k_base").tokens)
+mapped, resident = False, 0
+for line in Path("/proc/self/smaps").read_text().splitlines():
+    if "-" in line.split()[0]:
+        mapped = "bpe_openai/_bindings" in line
+    elif mapped and line.startswith("Rss:"):
+        resident += int(line.split()[1])
+print(resident < 15_000, resident)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    expected = [str(count("A question, 順位", encoding).tokens) for encoding in ("o200k_base", "cl100k_base")]
+    assert done.stdout.split()[:3] == [*expected, "True"], done.stdout
+
+
 def test_nothing_is_loaded_before_the_first_count() -> None:
     code = (
         "import sys; from builder.cache import tokens; tokens.estimate('a'); assert not tokens._loaded;"

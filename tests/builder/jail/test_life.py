@@ -230,7 +230,7 @@ def test_a_machine_that_gives_a_worker_no_time_meets_no_limit(values: Values) ->
 def test_workers_end_when_their_parent_is_killed() -> None:
     parent = subprocess.Popen(
         script("""
-            pool = JailPool(size=2, spares=1, limits=Limits(time=60, cpu=1))
+            pool = JailPool(size=2, spares=2, limits=Limits(time=60, cpu=1))
             pool.render("team", "a", values)
             threading.Thread(target=pool.render, args=("team", HANGS, values), daemon=True).start()
             pool.render_many("team", ["a"], values)

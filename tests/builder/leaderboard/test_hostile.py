@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -265,6 +266,22 @@ def test_the_programs_own_process_never_has_duckdb_for_a_question(original: Play
     command = [sys.executable, "-c", program, str(original.path), str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout == "False\n"
+
+
+@pytest.mark.slow  # it is looked for every five seconds
+def test_a_process_that_nobody_asks_is_ended_and_the_next_question_has_another(
+    played: Played, open_store: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(played.path)
+    expected = store.executions()
+    first = _worker(store).pid
+    monkeypatch.setattr(process, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(process, "REST_TIMES", 0.0)
+    while Path(f"/proc/{first}").exists():
+        time.sleep(0.01)
+    monkeypatch.undo()
+    assert store.executions() == expected
+    assert _worker(store).pid != first
 
 
 def _worker(store: AggregationStore) -> "process.WorkerProcess":

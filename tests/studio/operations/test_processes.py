@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.studio.operations.test_start import children, eventually, manage
+from tests.process_memory import children
+from tests.studio.operations.test_start import eventually, manage
 from tests.studio_process import Studio
 
 pytestmark = pytest.mark.slow
