@@ -62,7 +62,9 @@ class SentFile:
 
 def take_lease(remote: RemoteWorkspace, agent: str, at: datetime) -> None:
     """Let the agent go on, or raise ``AnotherAgent``; decided by the database, whichever server is asked."""
-    free = Q(agent=agent) | Q(agent="") | Q(lease_until=None) | Q(lease_until__lt=at)
+    # One far ahead was given by a clock that was wrong.
+    over = Q(lease_until=None) | Q(lease_until__lt=at) | Q(lease_until__gt=at + 2 * LEASE)
+    free = Q(agent=agent) | Q(agent="") | over
     mine = RemoteWorkspace.objects.filter(free, pk=remote.pk)
     if not mine.update(agent=agent, lease_until=at + LEASE, heard_at=at):
         remote.refresh_from_db(fields=["lease_until"])
