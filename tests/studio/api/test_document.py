@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +11,21 @@ import jsonschema_rs
 import pytest
 import requests
 import schemathesis
+from django.contrib.auth.models import User
 from django.utils import timezone
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 
+from studio.access.accounts import Role
+from studio.access.tokens import ApiToken, Scope
 from studio.api.document import FILE
-from studio.models import Export, RunResult, SampleContext, Workspace
+from studio.models import Draft, Export, PromptSet, RunResult, SampleContext, Workspace
+from studio.prompts.drafts import SentDraft
 from studio.results.attribution import attribute_workspace
 from tests.fuzzing import share_of
 from tests.studio.api.client import Api, problem_of
+from tests.studio.api.conftest import MakeApi
 from tests.studio.api.test_versions import texts
 
 DOCUMENT = json.loads(FILE.read_text(encoding="utf-8"))
@@ -75,12 +81,16 @@ def sent(case: Any, known: Known, draw: st.DataObject) -> tuple[str, Any]:
     return str(prepared.path_url).removeprefix("/api/v1/"), body
 
 
+PRIVATE = "words that only yuki may read"
+
+
 def check(operation: Any, api: Api, path: str, body: Any, headers: dict[str, str]) -> int:
     """Send it: no mistake of ours, and an answer as the document says."""
     data = None if body is None else json.dumps(body, default=repr).encode()
     answer = api.send(operation.method.upper(), path, data, **headers)
     where = f"{operation.method} {path} {data!r} {headers}"
     assert answer.status_code < 500, f"{where}: {answer.content.decode()}"
+    assert PRIVATE not in answer.content.decode(), where
     if answer.status_code >= 400:
         for error in problem_of(answer).errors:
             assert not (error.message.isascii() and re.search("[a-z]{3}", error.message)), f"{where}: {error}"
@@ -129,3 +139,19 @@ def test_no_request_of_the_document_breaks_the_api(api: Api, known: Known) -> No
 def test_thousands_of_requests_of_the_document(operation: Any, api: Api, known: Known) -> None:
     count = share_of(180)
     assert len(list(cases(count, operation, api, known))) >= count
+
+
+@pytest.mark.slow
+def test_another_persons_requests_never_show_or_change_what_is_private(
+    make_api: MakeApi, known: Known, person: User
+) -> None:
+    prompt_set = PromptSet.objects.get(slug="research-team")
+    start = prompt_set.starting_text(prompt_set.latest)
+    written = SentDraft(replace(start, team_user_prompt=PRIVATE), prompt_set.revision, 0)
+    draft = Draft.objects.keep(prompt_set, person, written, at=timezone.now())
+    ApiToken.objects.make(person, PRIVATE, scopes=list(Scope), days=9, at=timezone.now())
+    stranger = make_api(of=User.objects.create_user("mallory"), role=Role.EDITOR)
+    for operation in OPERATIONS:
+        assert len(list(cases(share_of(50), operation, stranger, known))) >= share_of(50)
+    after = Draft.objects.get(pk=draft.pk)
+    assert (after.team_user_prompt, after.revision) == (PRIVATE, draft.revision)

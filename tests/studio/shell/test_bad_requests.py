@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.forms.models import model_to_dict
 from django.http import HttpResponseBase
 from django.test import Client
 
+from studio.access.accounts import Account, Role
+from studio.access.tokens import ApiToken, Scope
 from studio.models import Draft, DraftCopy, PromptSet, Upload
 from studio.prompts.drafts import CopyReason
 from studio.shell.addresses import StoredNameConverter
@@ -22,6 +25,7 @@ from tests.studio.clock import NOW
 from tests.studio.editing import make_context, make_set, sent
 from tests.studio.workspaces.imports.incoming_files import make_workspace, toml
 
+PRIVATE = "words that only yuki may read"
 RUNS = [StoredNameConverter().to_url(each) for each in (odd.EXECUTION, odd.OTHER_METRICS, odd.GOING_ON)]
 
 
@@ -119,8 +123,71 @@ def test_no_bad_request_is_answered_with_a_5xx(signed_in: Client, known: dict[st
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 2 + share_of(10)))
+@pytest.mark.parametrize("seed", range(2, 2 + share_of(20)))
 def test_nor_are_thousands_of_them(signed_in: Client, known: dict[str, list[str]], seed: int) -> None:
     signed_in.raise_request_exception = False
     statuses(signed_in, seed, 250, known)
     assert Draft.objects.get(person__username="ken").team_user_prompt == "draft\n"
+
+
+# --- by somebody else --------------------------------------------------------------------
+
+
+@pytest.fixture
+def private(known: dict[str, list[str]], person: User) -> list[Any]:
+    """What nobody but its owner may see or change."""
+    prompt_set = PromptSet.objects.get()
+    text = f"{PRIVATE}\n"
+    Draft.objects.keep(prompt_set, person, sent(text, revision=1), at=NOW)
+    reason = CopyReason.DISCARDED
+    copy = DraftCopy.objects.put_aside(prompt_set, person, sent(text), reason=reason, at=NOW)
+    data = toml().replace("[prompt_builder]", f"# {PRIVATE}\n[prompt_builder]").encode()
+    assert PRIVATE in data.decode()
+    upload = Upload.objects.keep(person, f"{PRIVATE}.toml", data, at=NOW)
+    token, _key = ApiToken.objects.make(person, PRIVATE, scopes=list(Scope), days=9, at=NOW)
+    known["number"] += [str(copy.pk), str(token.pk)]
+    known["copy"] += [str(copy.pk)]
+    known["sha256"].append(hashlib.sha256(data).hexdigest())
+    known["name"] += ["yuki", str(person.pk)]
+    return [Draft.objects.get(person=person), copy, upload, token]
+
+
+def whole(answer: HttpResponseBase) -> bytes:
+    return b"".join(answer.streaming_content) if answer.streaming else answer.content  # type: ignore[attr-defined, no-any-return]
+
+
+def strangers_requests(
+    role: Role, client: Client, seed: int, count: int, known: dict[str, list[str]], private: list[Any]
+) -> Counter[int]:
+    """Of somebody with this role and nothing of their own, about things of yuki's."""
+    before = [model_to_dict(thing) for thing in private]
+    stranger = User.objects.create_user("mallory")
+    Account.objects.filter(user=stranger).update(role=role)
+    found = Counter[int]()
+    client.raise_request_exception = False
+    client.force_login(stranger)
+    for request in bad_requests(seed, count, known):
+        for answer in answers(client, request):
+            assert answer.status_code < 500, str(request)
+            assert PRIVATE.encode() not in whole(answer), str(request)
+            found[answer.status_code] += 1
+        client.force_login(stranger)
+    for thing in private:
+        thing.refresh_from_db()
+    assert [model_to_dict(thing) for thing in private] == before
+    return found
+
+
+def test_no_bad_request_of_another_person_shows_or_changes_what_is_private(
+    client: Client, known: dict[str, list[str]], private: list[Any]
+) -> None:
+    assert {200, 403, 404} <= set(strangers_requests(Role.EDITOR, client, 100, 80, known, private))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("role", [Role.VIEWER, Role.EDITOR])
+@pytest.mark.parametrize("seed", range(101, 101 + share_of(5)))
+def test_nor_do_thousands_of_them(
+    client: Client, known: dict[str, list[str]], private: list[Any], role: Role, seed: int
+) -> None:
+    strangers_requests(role, client, seed, 250, known, private)
