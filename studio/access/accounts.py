@@ -1,5 +1,6 @@
 """Accounts: what the studio keeps of a person beside Django's user, above all their role."""
 
+import hashlib
 from typing import Any
 
 from django.contrib.auth.models import User
@@ -21,6 +22,12 @@ class Role(models.IntegerChoices):
 
 # Of a user that neither an invitation nor the sign-in link made, such as one from a Django shell.
 FIRST_ROLE = Role.VIEWER
+
+
+def digest(secret: str) -> str:
+    """What stands in the database for a key or a token, which is random, so that a plain hash is enough; and
+    for a name that somebody typed, which may be a password."""
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class AccountManager(models.Manager["Account"]):

@@ -30,12 +30,16 @@ class RoleField(forms.TypedChoiceField):
         )
 
 
-def bound_length(form: forms.BaseForm) -> None:
-    """Nobody's password is longer, and hashing megabytes would be work for nothing."""
-    for field in form.fields.values():
+def prepare_passwords(form: forms.BaseForm) -> None:
+    """Short hints for a new password, and a bound: hashing megabytes would be work for nothing."""
+    for name, field in form.fields.items():
         if isinstance(field.widget, forms.PasswordInput):
             field.validators.append(MaxLengthValidator(4096))
             field.widget.attrs["maxlength"] = 4096
+            if name.endswith("1"):
+                field.help_text = _("At least 8 characters, and not a common password.")
+            elif name.endswith("2"):
+                field.help_text, field.label = "", _("Password, again")
 
 
 class SignInForm(AuthenticationForm):
@@ -43,7 +47,7 @@ class SignInForm(AuthenticationForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        bound_length(self)
+        prepare_passwords(self)
 
 
 class InvitationForm(forms.Form):
@@ -62,11 +66,8 @@ class JoinForm(UserCreationForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        bound_length(self)
+        prepare_passwords(self)
         self.fields["username"].help_text = _("Your versions and exports carry this name.")
-        self.fields["password1"].help_text = _("At least 8 characters, and not a common password.")
-        self.fields["password2"].help_text = ""
-        self.fields["password2"].label = _("Password, again")
         self.fields["email"].help_text = _("For a forgotten password; may stay empty.")
 
 
@@ -93,10 +94,7 @@ def password_form(person: User, data: Any = None) -> "SetPasswordForm[User]":
     """A new password, and the old one of whoever has one: a person of the sign-in link has none yet."""
     kind = PasswordChangeForm if person.has_usable_password() else SetPasswordForm
     form: SetPasswordForm[User] = kind(person, data)
-    bound_length(form)
-    form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
-    form.fields["new_password2"].help_text = ""
-    form.fields["new_password2"].label = _("Password, again")
+    prepare_passwords(form)
     for field in form.fields.values():
         field.widget.attrs.pop("autofocus", None)  # the page is about more than this form
     return form

@@ -9,8 +9,9 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
 
+from studio.access.accounts import digest
 from studio.access.forms import EmailForm, password_form
-from studio.access.sessions import digest, own_sessions
+from studio.access.sessions import own_sessions
 from studio.shell.requests import person_of
 
 _MOST = 200  # sessions listed; "sign out everywhere else" ends all

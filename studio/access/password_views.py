@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from studio.access.audit import Event, record
-from studio.access.forms import bound_length
+from studio.access.forms import prepare_passwords
 from studio.access.sessions import end_sessions
 from studio.access.signin import TooManyAttempts, count_attempt, studio_address
 from studio.shell.refusal import RequestRefused
@@ -49,10 +49,7 @@ class SetPassword(PasswordResetConfirmView):
     def get_form(self, form_class: Any = None) -> Any:
         """With the hint and the bound of every form for passwords."""
         form = super().get_form(form_class)
-        bound_length(form)
-        form.fields["new_password1"].help_text = _("At least 8 characters, and not a common password.")
-        form.fields["new_password2"].help_text = ""
-        form.fields["new_password2"].label = _("Password, again")
+        prepare_passwords(form)
         return form
 
     def form_valid(self, form: Any) -> HttpResponse:

@@ -10,10 +10,9 @@ from django.contrib.auth.models import User
 from django.db import models, transaction
 from django.utils.translation import gettext as _
 
-from studio.access.accounts import Account, Role
+from studio.access.accounts import Account, Role, digest
 from studio.access.audit import Event, record
 from studio.access.sessions import end_sessions
-from studio.access.signin import digest
 from studio.access.tokens import end_tokens
 from studio.shell.refusal import RequestRefused
 

@@ -3,7 +3,6 @@
 Whoever reads the database, or an old copy of it, finds no key that a cookie could carry.
 """
 
-import hashlib
 from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any
@@ -19,17 +18,13 @@ from django.dispatch import receiver
 from django.http import HttpRequest
 from django.utils import timezone
 
+from studio.access.accounts import digest
 from studio.access.audit import Event, record
 
 # A request writes down when the session was last used, but not every request.
 _NOTED_EVERY = timedelta(minutes=10)
 _ORIGIN = "origin"
 _LONGEST_AGENT = 300
-
-
-def digest(key: str) -> str:
-    """What stands in the database for a session's key."""
-    return hashlib.sha256(key.encode()).hexdigest()
 
 
 class StudioSession(AbstractBaseSession):

@@ -1,6 +1,5 @@
 """Sign-in: one-time links for whoever started the server, and growing pauses between guessed passwords."""
 
-import hashlib
 import secrets
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,17 +17,12 @@ from django.utils import timezone
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from studio.access.accounts import Account, Role
+from studio.access.accounts import Account, Role, digest
 from studio.access.audit import Event, record
 
 LINK_LIFETIME = timedelta(hours=12)
 OPERATOR = "operator"
 _DEFAULT_ADDRESS = "http://127.0.0.1:8000"
-
-
-def digest(text: str) -> str:
-    """What is stored of a token or a name that nobody shall read from the database."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def issue_link_token(now: datetime | None = None) -> str:

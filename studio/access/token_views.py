@@ -1,18 +1,56 @@
 """Views of API tokens: one's own, and those of services. A new token is on the page that answers, and never
 again."""
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
+from studio.access.accounts import Role
 from studio.access.roles import Action, needs
-from studio.access.token_forms import ServiceTokenForm, TokenForm
-from studio.access.tokens import ApiToken
+from studio.access.tokens import ApiToken, Scope
+from studio.prompts.forms import LineField
 from studio.shell.requests import person_of
+
+_DAYS = (7, 30, 90, 365)
+
+
+class TokenForm(forms.Form):
+    """What a token is for, and for how long."""
+
+    name = LineField(
+        max_length=80,
+        label=gettext_lazy("Name"),
+        help_text=gettext_lazy("What uses it, such as “laptop” or “CI”."),
+    )
+    scopes = forms.MultipleChoiceField(
+        choices=Scope.choices,
+        initial=["read"],
+        widget=forms.CheckboxSelectMultiple,
+        label=gettext_lazy("May be used to"),
+    )
+    days = forms.TypedChoiceField(
+        choices=lambda: [(days, ngettext("%(n)d day", "%(n)d days", days) % {"n": days}) for days in _DAYS],
+        coerce=int,
+        initial=90,
+        label=gettext_lazy("Good for"),
+    )
+
+
+class ServiceTokenForm(TokenForm):
+    """The same of a program, which has a role of its own."""
+
+    role = forms.TypedChoiceField(
+        choices=[(role.value, role.label) for role in Role if role is not Role.ADMINISTRATOR],
+        coerce=int,
+        initial=Role.EDITOR,
+        label=gettext_lazy("Role"),
+    )
 
 
 @never_cache

@@ -4,7 +4,6 @@ Used by the API, by the account page and by whatever ends an account. A token is
 its hash.
 """
 
-import hashlib
 import json
 import secrets
 import threading
@@ -18,7 +17,7 @@ from django.db import DatabaseError, connection, models, transaction
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
-from studio.access.accounts import Account, Role
+from studio.access.accounts import Account, Role, digest
 from studio.access.audit import Event, record
 
 PREFIX = "pst_"
@@ -35,11 +34,6 @@ class Scope(models.TextChoices):
     WRITE = "write", _("Write: versions, contexts, ordinary labels")
     RELEASE = "release", _("Release: protected labels, exports")
     MACHINE = "machine", _("Machine: report a workspace and carry out its exports")
-
-
-def digest(key: str) -> str:
-    """What stands in the database for a token: it is random, so a plain hash is enough."""
-    return hashlib.sha256(key.encode()).hexdigest()
 
 
 # By hand: every request asks this, and to build the joins out of a queryset takes longer than to run them.

@@ -1,24 +1,60 @@
 """Views of webhooks: endpoints, their deliveries and sending one again."""
 
+import re
 from typing import Any
+from urllib.parse import urlsplit
 
+from django import forms
 from django.contrib import messages
+from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from studio.access.audit import Event, record
 from studio.access.roles import Action, needs
-from studio.access.webhook_forms import WebhookForm
-from studio.access.webhooks import WebhookDelivery, WebhookEndpoint, new_secret
-from studio.prompts.forms import MovesForm
+from studio.access.webhooks import LONGEST_ADDRESS, Told, WebhookDelivery, WebhookEndpoint, new_secret
+from studio.prompts.forms import LineField, MovesForm
 from studio.shell.requests import valid_or_refuse
 
 PER_PAGE = 50
 _METHODS = ["GET", "HEAD", "POST"]
+
+
+class WebhookForm(forms.Form):
+    """Where to, and of what."""
+
+    name = LineField(max_length=80, label=gettext_lazy("Name"))
+    url = forms.CharField(
+        max_length=LONGEST_ADDRESS,
+        label=gettext_lazy("Address"),
+        help_text=gettext_lazy(
+            "Begins with https://. Addresses of this machine and of private networks, also with http://, "
+            "only where `STUDIO_WEBHOOK_NETWORKS` allows them."
+        ),
+    )
+    events = forms.MultipleChoiceField(
+        choices=Told.choices, widget=forms.CheckboxSelectMultiple, label=gettext_lazy("Events")
+    )
+
+    active = forms.BooleanField(required=False, initial=True)
+
+    def clean_url(self) -> Any:
+        """An address that a request can be sent to; where it leads is judged when it is called."""
+        url: str = self.cleaned_data["url"]
+        try:
+            parts = urlsplit(url)
+            odd = "@" in parts.netloc or parts.fragment or parts.port == 0 or not re.fullmatch(r"[!-~]+", url)
+            good = parts.scheme in ("http", "https") and bool(parts.hostname) and not odd
+        except ValueError:
+            good = False
+        if not good:
+            raise ValidationError(_("Write an address such as https://example.org/hooks/studio."))
+        return url
 
 
 @never_cache

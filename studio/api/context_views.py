@@ -14,7 +14,7 @@ from ninja import Router
 from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, page_of, require_match, unchanged
-from studio.api.gate import CONTEXT, READ, ApiRequest
+from studio.api.gate import CONTEXT, ApiRequest
 from studio.api.idempotency import keep
 from studio.api.problems import FieldError, Refusal, refuse_invalid
 from studio.contexts.forms import name_taken
@@ -57,7 +57,7 @@ class ContextSent(BaseModel):
     submission: str = Field("", description="What the team hands in in this round, where “context” has none.")
 
 
-@router.get("/contexts", auth=READ, response=Page[ContextListed], summary=gettext_noop("List contexts"))
+@router.get("/contexts", response=Page[ContextListed], summary=gettext_noop("List contexts"))
 def list_contexts(
     request: ApiRequest, set: Word = "", limit: Limit = 50, cursor: Cursor = ""
 ) -> HttpResponse:
@@ -70,7 +70,7 @@ def list_contexts(
     return page_of(rows, limit, lambda row: ContextListed(**_listed(row)), lambda row: row.pk)
 
 
-@router.get("/contexts/{word:slug}", auth=READ, response=ContextShown, summary=gettext_noop("Read a context"))
+@router.get("/contexts/{word:slug}", response=ContextShown, summary=gettext_noop("Read a context"))
 def read_context(request: ApiRequest, slug: str) -> HttpResponse:
     """With all its values."""
     context = _context(slug)

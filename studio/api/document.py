@@ -10,7 +10,7 @@ from typing import Any
 from ninja import NinjaAPI
 from ninja.openapi.schema import OpenAPISchema
 
-from studio.api.gate import SCOPES, SentJson, Token
+from studio.api.gate import READ, SCOPES, SentJson, Token
 from studio.api.problems import Problem
 
 FILE = Path(__file__).with_name("openapi.json")
@@ -42,6 +42,7 @@ class StudioApi(NinjaAPI):
             docs_url=None,
             urls_namespace="api",
             parser=SentJson(),
+            auth=READ,
         )
 
     def get_openapi_operation_id(self, operation: Any) -> str:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from builder.leaderboard import Execution, ExecutionState, RoundRecord
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, page_of
-from studio.api.gate import READ, ApiRequest
+from studio.api.gate import ApiRequest
 from studio.api.problems import Refusal
 from studio.api.version_views import version_named
 from studio.api.workspace_views import VersionNamed
@@ -143,9 +143,7 @@ class ScoreShown(BaseModel):
     change: Change | None
 
 
-@router.get(
-    "/workspaces/{word:slug}/runs", auth=READ, response=Page[RunListed], summary=gettext_noop("List runs")
-)
+@router.get("/workspaces/{word:slug}/runs", response=Page[RunListed], summary=gettext_noop("List runs"))
 def list_runs(
     request: ApiRequest,
     slug: str,
@@ -170,10 +168,7 @@ def list_runs(
 
 
 @router.get(
-    "/workspaces/{word:slug}/runs/{stored:execution}",
-    auth=READ,
-    response=RunShown,
-    summary=gettext_noop("Read a run"),
+    "/workspaces/{word:slug}/runs/{stored:execution}", response=RunShown, summary=gettext_noop("Read a run")
 )
 def read_run(request: ApiRequest, slug: str, execution: str) -> HttpResponse:
     """With its ranking and the version behind it."""
@@ -189,7 +184,6 @@ def read_run(request: ApiRequest, slug: str, execution: str) -> HttpResponse:
 
 @router.get(
     "/workspaces/{word:slug}/runs/{stored:execution}/rounds",
-    auth=READ,
     response=Page[RoundShown],
     summary=gettext_noop("List the rounds of a run"),
 )
@@ -210,7 +204,6 @@ def list_rounds(
 
 @router.get(
     "/sets/{word:slug}/versions/{word:version}/runs",
-    auth=READ,
     response=Page[RunOfVersion],
     summary=gettext_noop("List the runs of a version"),
 )
@@ -227,10 +220,7 @@ def list_runs_of_version(
 
 
 @router.get(
-    "/sets/{word:slug}/scores",
-    auth=READ,
-    response=Page[ScoreShown],
-    summary=gettext_noop("List scores of versions"),
+    "/sets/{word:slug}/scores", response=Page[ScoreShown], summary=gettext_noop("List scores of versions")
 )
 def list_scores(request: ApiRequest, slug: str, limit: Limit = 20, cursor: Cursor = "") -> HttpResponse:
     """Of the versions that ran, the newest first, each compared with an earlier one."""

@@ -13,7 +13,7 @@ from ninja import Router
 from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, Word, answer, number_of, unchanged
-from studio.api.gate import EDIT, READ, ApiRequest
+from studio.api.gate import EDIT, ApiRequest
 from studio.api.idempotency import keep
 from studio.api.problems import FieldError, ProblemShown, Refusal, refuse_invalid, shown
 from studio.editor.forms import DraftForm
@@ -75,7 +75,6 @@ class VersionSent(BaseModel):
 
 @router.get(
     "/sets/{word:slug}/versions",
-    auth=READ,
     response=Page[VersionListed],
     summary=gettext_noop("List or search versions"),
 )
@@ -93,10 +92,7 @@ def list_versions(
 
 
 @router.get(
-    "/sets/{word:slug}/versions/{word:version}",
-    auth=READ,
-    response=VersionShown,
-    summary=gettext_noop("Read a version"),
+    "/sets/{word:slug}/versions/{word:version}", response=VersionShown, summary=gettext_noop("Read a version")
 )
 def read_version(request: ApiRequest, slug: str, version: str) -> HttpResponse:
     """By its number, by a label, by the hash of its texts, or “latest”."""

@@ -10,7 +10,7 @@ from ninja import Router
 from pydantic import BaseModel, Field
 
 from studio.api.answers import Cursor, Limit, Page, answer, page_of
-from studio.api.gate import READ, ApiRequest
+from studio.api.gate import ApiRequest
 from studio.api.problems import ProblemShown, shown
 from studio.models import PromptVersion, Workspace
 from studio.shell.requests import person_of
@@ -71,7 +71,7 @@ class WorkspaceShown(WorkspaceListed):
     files: list[FileShown]
 
 
-@router.get("/workspaces", auth=READ, response=Page[WorkspaceListed], summary=gettext_noop("List workspaces"))
+@router.get("/workspaces", response=Page[WorkspaceListed], summary=gettext_noop("List workspaces"))
 def list_workspaces(
     request: ApiRequest, archived: bool = False, limit: Limit = 50, cursor: Cursor = ""
 ) -> HttpResponse:
@@ -81,9 +81,7 @@ def list_workspaces(
     return page_of(rows, limit, _listed, lambda row: row.slug)
 
 
-@router.get(
-    "/workspaces/{word:slug}", auth=READ, response=WorkspaceShown, summary=gettext_noop("Read a workspace")
-)
+@router.get("/workspaces/{word:slug}", response=WorkspaceShown, summary=gettext_noop("Read a workspace"))
 def read_workspace(request: ApiRequest, slug: str) -> HttpResponse:
     """With the states of its files, as they are now."""
     workspace = get_object_or_404(Workspace.objects.select_related(*LABELLED), slug=slug)

@@ -13,7 +13,8 @@ from django.contrib.sessions.models import Session as OldSession
 from django.test import Client
 from django.utils import timezone
 
-from studio.access.sessions import StudioSession, digest
+from studio.access.accounts import digest
+from studio.access.sessions import StudioSession
 
 PASSWORD = "correct horse battery"
 
