@@ -25,6 +25,7 @@ from builder.errors import (
     DatabaseTooLarge,
     DatabaseTooNew,
     JailError,
+    LeaderboardError,
     MissingColumn,
     MissingTable,
     NotADatabase,
@@ -42,11 +43,13 @@ from studio.results.attribution import attribute_workspace
 from studio.shell.claims import claimed
 from studio.workspaces.found_drift import note_drift
 from studio.workspaces.models import LABELLED
+from studio.workspaces.stores import store_of
 
 SECONDS = 10.0
 MOST_TRIES = 30
 """Of one state of a workspace: what fails so often fails for good, until something changes."""
 
+_COPY_SECONDS = 2.0
 _CLEANED_EVERY = timedelta(hours=1)
 
 _log = logging.getLogger(__name__)
@@ -137,6 +140,7 @@ class Watch:
 
     def _examine(self, workspace: Workspace) -> bool:
         """Whether another look at the same state would be in vain."""
+        stale = _is_stale(workspace)
         try:
             # Another server may be at it that took so long that its claim ended; then one of the two has it.
             with suppress(IntegrityError):
@@ -152,7 +156,7 @@ class Watch:
         except Exception:
             # What is odd about one workspace must not keep the others from being examined.
             _log.exception("The runs of %s could not be examined", workspace.path)
-        return True
+        return not stale
 
     def _run(self) -> None:
         # The first page comes first.
@@ -168,6 +172,14 @@ class Watch:
                 _log.exception("The runs could not be examined")
             finally:
                 connection.close()
+
+
+def _is_stale(workspace: Workspace) -> bool:
+    """Whether an earlier copy of its database is what is examined, because the new one takes its time."""
+    with suppress(LeaderboardError):
+        fresh = store_of(workspace).refresh(_COPY_SECONDS).freshness
+        return fresh is not None and fresh.stale
+    return False
 
 
 def _stamps(workspace: Workspace) -> _State:

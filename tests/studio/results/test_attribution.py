@@ -8,6 +8,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
@@ -340,3 +341,19 @@ def test_what_no_column_can_hold_has_no_result_and_asks_for_none(workspace: Work
     assert not is_id(name)
     assert run_origin(workspace, name).result is None
     assert brief_origins(workspace, [name]) == {}
+
+
+def test_what_was_read_from_an_earlier_copy_is_looked_at_again(
+    workspace: Workspace, prompt_set: PromptSet, person: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A machine so busy that no copy is ready in time.
+    monkeypatch.setattr(settings, "STUDIO_COPY_PATIENCE", 0.0)
+    monkeypatch.setattr(studio.operations.watching, "_COPY_SECONDS", 0.0)
+    monkeypatch.setattr(studio.operations.watching, "MOST_TRIES", 10**9)
+    saved(prompt_set, person, PLAIN)
+    watch = Watch()
+    for number in (1, 2, 3):
+        play(workspace, PLAIN, at=BEGUN + timedelta(hours=5 * number))
+        while watch.look():
+            pass
+        assert len(found(workspace)) == number
