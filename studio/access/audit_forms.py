@@ -56,7 +56,7 @@ class AuditForm(SearchForm):
     person = forms.CharField(required=False, max_length=150, label=_("Person"))
     kind = _choice(_("Kind of thing"), KINDS.items())
     action = _choice(_("Action"), Event.choices)
-    via = _choice(_("From where"), Via.choices)
+    via = _choice(_("Via"), Via.choices)
     since = _day(_("Since"))
     until = _day(_("Until"))
     set = _row(_("Prompt set"), PromptSet)

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.contrib.auth.models import User
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from studio.access.audit import AuditEntry
 from studio.access.audit_forms import AuditForm
@@ -30,11 +30,11 @@ _VALUES = {
     "file": gettext_lazy("File"),
     "path": gettext_lazy("Folder"),
     "tags": gettext_lazy("Tags"),
-    "dialect": gettext_lazy("Format"),
+    "dialect": gettext_lazy("Formatting"),
     "outcome": gettext_lazy("Outcome"),
     "why": gettext_lazy("Reason"),
     "role": gettext_lazy("Role"),
-    "answer": gettext_lazy("Answer"),
+    "answer": pgettext_lazy("proposal", "Answer"),
     "of": gettext_lazy("Account"),
     "scopes": gettext_lazy("May be used to"),
     "days": gettext_lazy("Days"),
@@ -161,8 +161,8 @@ def _said(value: Any) -> str:
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, dict):
-        return ", ".join(f"{name}: {_said(inner)}" for name, inner in value.items())
+        return _(", ").join(f"{name}: {_said(inner)}" for name, inner in value.items())
     if isinstance(value, list):
-        return ", ".join(_said(inner) for inner in value)
+        return _(", ").join(_said(inner) for inner in value)
     text = str(value)
     return text[:12] if len(text) == 64 and text.isalnum() else text  # a hash

@@ -8,6 +8,7 @@ from django.contrib.auth.forms import SetPasswordForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from studio.access.accounts import digest
 from studio.access.forms import EmailForm, password_form
@@ -43,7 +44,7 @@ class SessionRow:
         """«Firefox, Linux» where the agent's line tells it, else the line's beginning."""
         name = next((name for name, word in _BROWSERS if word in self.agent), "")
         system = next((name for name, word in _SYSTEMS if word in self.agent), "")
-        return ", ".join(filter(None, (name, system))) or self.agent[:40]
+        return _(", ").join(filter(None, (name, system))) or self.agent[:40]
 
 
 @dataclass(frozen=True)

@@ -79,7 +79,7 @@ def _people_page(
 def invitation_withdraw(request: HttpRequest, pk: int) -> HttpResponse:
     """The link is good no longer."""
     Invitation.objects.withdraw(pk)
-    messages.success(request, _("The invitation is withdrawn."))
+    messages.success(request, _("Invitation withdrawn."))
     return redirect("people")
 
 
@@ -108,7 +108,7 @@ def person_switch(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("%(name)s can sign in again.") % name)
     else:
         switch_off(user)
-        messages.success(request, _("%(name)s is switched off and signed out everywhere.") % name)
+        messages.success(request, _("%(name)s is disabled and signed out everywhere.") % name)
     return redirect("people")
 
 
@@ -124,7 +124,7 @@ def person_remove(request: HttpRequest, pk: int) -> HttpResponse:
         remove(user, at=timezone.now())
         DraftCopy.objects.filter(person=user).delete()
         drafts.delete()
-    messages.success(request, _("%(name)s is removed.") % {"name": user.get_username()})
+    messages.success(request, _("%(name)s removed.") % {"name": user.get_username()})
     return redirect("people")
 
 

@@ -77,7 +77,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         except IntegrityError:  # two first sign-ins at once: the other one made the account
             person = _account(sociallogin.account.uid, claims, Role[role.upper()])
         if not person.is_active:
-            _refuse(request, _("Your account is switched off."), _("Ask an administrator of this studio."))
+            _refuse(request, _("Your account is disabled."), _("Ask an administrator of this studio."))
         login(request, person, backend="django.contrib.auth.backends.ModelBackend")
         raise ImmediateHttpResponse(HttpResponseRedirect(sociallogin.state.get("next") or "/"))
 
@@ -85,7 +85,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """The flow was broken off, or what came back does not hold."""
         _refuse(
             request,
-            _("Signing in at the provider did not work out."),
+            _("Sign-in with the provider failed."),
             _("Start again on the sign-in page. If it happens again, tell an administrator."),
         )
 

@@ -28,7 +28,7 @@ def provider_signin(request: HttpRequest) -> HttpResponse:
         answer: HttpResponse = provider.redirect(request, process="login", next_url=way_back(request))
     except (RequestException, KeyError, ValueError) as error:
         raise RequestRefused(
-            503, _("The provider does not answer."), _("Sign in with a password, or try again in a minute.")
+            503, _("The provider is not responding."), _("Sign in with a password, or try again in a minute.")
         ) from error
     return answer
 

@@ -23,9 +23,9 @@ class Action(models.TextChoices):
     READ = "read", gettext_lazy("Read everything but drafts of others")
     EDIT = (
         "edit",
-        gettext_lazy("Write drafts and versions, make and change prompt sets"),
+        gettext_lazy("Write drafts and versions, create and change prompt sets"),
     )
-    CONTEXT = "context", gettext_lazy("Make and change sample contexts")
+    CONTEXT = "context", gettext_lazy("Create and change sample contexts")
     LABEL = "label", gettext_lazy("Move ordinary labels")
     PROTECTED_LABEL = "protected_label", gettext_lazy("Move protected labels, propose and approve releases")
     PROTECT = "protect", gettext_lazy("Decide which labels are protected and need approval")
@@ -35,7 +35,7 @@ class Action(models.TextChoices):
     MACHINE = "machine", gettext_lazy("Report a workspace of another machine")
     FOLDER = "folder", gettext_lazy("Decide which folders the studio uses")
     PEOPLE = "people", gettext_lazy("Invite people, change their roles and limits")
-    SERVICE = "service", gettext_lazy("Make tokens for services, and webhooks")
+    SERVICE = "service", gettext_lazy("Create service tokens and webhooks")
     TAKE_OUT = "take_out", gettext_lazy("Download everything as files")
 
 

@@ -38,7 +38,7 @@ class TokenForm(forms.Form):
         choices=lambda: [(days, ngettext("%(n)d day", "%(n)d days", days) % {"n": days}) for days in _DAYS],
         coerce=int,
         initial=90,
-        label=gettext_lazy("Good for"),
+        label=gettext_lazy("Valid for"),
     )
 
 
@@ -100,7 +100,7 @@ def _page(request: HttpRequest, form: TokenForm, key: str, *, of_services: bool)
         "tokens": tokens,
         "now": timezone.now(),
         "of_services": of_services,
-        "title": _("Tokens of services") if of_services else _("Your tokens"),
+        "title": _("Service tokens") if of_services else _("Your tokens"),
         "end": "service-token-end" if of_services else "account-token-end",
         "base": request.build_absolute_uri("/api/v1/"),
     }
@@ -109,5 +109,5 @@ def _page(request: HttpRequest, form: TokenForm, key: str, *, of_services: bool)
 
 def _ended(request: HttpRequest, token: ApiToken, back: str) -> HttpResponse:
     token.end()
-    messages.success(request, _("The token “%(name)s” has ended.") % {"name": token.name})
+    messages.success(request, _("Token “%(name)s” revoked.") % {"name": token.name})
     return redirect(back)

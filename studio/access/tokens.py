@@ -179,7 +179,7 @@ class Allowance:
 
 
 class TooManyRequests(Exception):
-    """The token has had its requests of this minute."""
+    """This token has used all its requests for this minute."""
 
     def __init__(self, allowance: Allowance) -> None:
         super().__init__(allowance)

@@ -116,7 +116,7 @@ def account_email(request: HttpRequest) -> HttpResponse:
         return render(request, "access/account.html", {"page": page}, status=422)
     with transaction.atomic():
         record(Event.EMAIL_CHANGED, form.save())
-    messages.success(request, _("The address is saved."))
+    messages.success(request, _("Address saved."))
     return redirect("account")
 
 

@@ -32,8 +32,8 @@ class Told(models.TextChoices):
     EXPORT_WRITTEN = "export.written", _("Export written")
     PROPOSAL_MADE = "proposal.made", _("Release proposed")
     PROPOSAL_APPROVED = "proposal.approved", _("Release approved")
-    DRIFT_FOUND = "drift.found", _("Workspace out of step")
-    RUN_EXAMINED = "run.examined", _("Run examined")
+    DRIFT_FOUND = "drift.found", _("Workspace out of sync")
+    RUN_EXAMINED = "run.examined", _("Run analyzed")
 
 
 def new_secret() -> str:
@@ -70,7 +70,7 @@ class DeliveryState(models.TextChoices):
 
     WAITING = "waiting", _("Waiting")
     SENT = "sent", _("Delivered")
-    GIVEN_UP = "given-up", _("Given up")
+    GIVEN_UP = "given-up", _("Gave up")
 
 
 class WebhookDelivery(models.Model):

@@ -77,7 +77,9 @@ def read_context(request: ApiRequest, slug: str) -> HttpResponse:
     return unchanged(request, _etag(context)) or _answer(context)
 
 
-@router.post("/contexts", auth=CONTEXT, response={201: ContextShown}, summary=gettext_noop("Make a context"))
+@router.post(
+    "/contexts", auth=CONTEXT, response={201: ContextShown}, summary=gettext_noop("Create a context")
+)
 def make_context(request: ApiRequest, body: ContextSent) -> HttpResponse:
     """Its address is made from its name."""
     form = _form(body)

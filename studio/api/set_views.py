@@ -162,7 +162,7 @@ def change_set_settings(request: ApiRequest, slug: str, body: SetChange) -> Http
         return keep(request, answer(found, etag=found.etag))
 
 
-@router.post("/sets", auth=EDIT, response={201: SetMade}, summary=gettext_noop("Make a set"))
+@router.post("/sets", auth=EDIT, response={201: SetMade}, summary=gettext_noop("Create a set"))
 def make_set(request: ApiRequest, body: SetSent) -> HttpResponse:
     """Its address is made from its name."""
     sent = {"name": body.name, "tags": "\n".join(body.tags), "holds": body.holds, "start": body.start}
@@ -236,7 +236,7 @@ def move_label(request: ApiRequest, slug: str, name: str, body: LabelSent) -> Ht
     "/sets/{word:slug}/labels/{word:name}",
     auth=LABEL,
     response={204: None},
-    summary=gettext_noop("Take a label off"),
+    summary=gettext_noop("Remove a label"),
 )
 def remove_label(request: ApiRequest, slug: str, name: str) -> HttpResponse:
     """Its history stays. Refused while workspaces follow it."""

@@ -107,7 +107,7 @@ def read_version(request: ApiRequest, slug: str, version: str) -> HttpResponse:
     "/sets/{word:slug}/versions",
     auth=EDIT,
     response={201: VersionMade},
-    summary=gettext_noop("Make a version"),
+    summary=gettext_noop("Create a version"),
 )
 def make_version(request: ApiRequest, slug: str, body: VersionSent) -> HttpResponse:
     """By the rules of the editor: the texts have no errors and render in every sample context of the set."""

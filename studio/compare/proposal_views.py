@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from studio.access.roles import Action, needs
@@ -38,7 +38,7 @@ class AnswerForm(forms.Form):
     """Yes or no, and why."""
 
     decision = forms.ChoiceField(choices=[("approve", "approve"), ("decline", "decline")])
-    answer = LineField(max_length=500, required=False, label=gettext_lazy("Answer"))
+    answer = LineField(max_length=500, required=False, label=pgettext_lazy("proposal", "Answer"))
 
 
 @require_POST

@@ -62,7 +62,7 @@ PAGES = (
     HelpPage(
         "pipeline",
         _("Check prompts in a pipeline"),
-        _("Commands that fail a build where a template is wrong or a workspace out of step."),
+        _("Commands that fail a build where a template is wrong or a workspace is out of sync."),
         has_picture=False,
     ),
     HelpPage(

@@ -101,7 +101,7 @@ def _exported(most: int) -> list[Event]:
 def _export(batch: list[Export]) -> Event:
     first = batch[0]
     undone = first.undoes_id is not None
-    names = ", ".join(sorted({export.workspace.name for export in batch}))
+    names = _(", ").join(sorted({export.workspace.name for export in batch}))
     subject = str(first.version) if first.version else _("an earlier file")
     # One without a receipt was cut off; its own page finds out what became of it.
     failed = any(not hasattr(one, "receipt") or one.receipt.outcome == Outcome.FAILED for one in batch)

@@ -37,7 +37,7 @@ def machine_texts(request: HttpRequest, slug: str) -> HttpResponse:
             messages.error(request, _("The machine was sending at the same time. Try again."))
             return redirect("workspace-settings", slug)
         overwrite_deleted()
-    messages.success(request, _("Saved. The machine follows when it reports next."))
+    messages.success(request, _("Saved. It takes effect with the machine's next report."))
     return redirect("workspace-settings", slug)
 
 

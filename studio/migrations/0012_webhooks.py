@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('event', models.CharField(max_length=40)),
                 ('body', models.TextField()),
                 ('made_at', models.DateTimeField(db_index=True)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('sent', 'Delivered'), ('given-up', 'Given up')], default='waiting', max_length=10)),
+                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('sent', 'Delivered'), ('given-up', 'Gave up')], default='waiting', max_length=10)),
                 ('next_at', models.DateTimeField(db_index=True, null=True)),
                 ('tries', models.PositiveSmallIntegerField(default=0)),
                 ('answers', models.JSONField(default=list)),

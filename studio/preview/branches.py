@@ -63,5 +63,5 @@ def _trial(kind: PromptKind, text: str, values: Values, dialect: Dialect) -> Bra
 
 
 def _shown(lines: Sequence[int]) -> str:
-    some = ", ".join(map(str, lines[:_MOST_LINES]))
+    some = _(", ").join(map(str, lines[:_MOST_LINES]))
     return f"{some}, …" if len(lines) > _MOST_LINES else some

@@ -68,7 +68,7 @@ class PromptSetForm(forms.Form):
 
     name = LineField(max_length=120, label=gettext_lazy("Name"))
     tags = TagsField(required=False, label=gettext_lazy("Tags"))
-    dialect = FormatField(initial=MIXSEEK.name, label=gettext_lazy("Format"))
+    dialect = FormatField(initial=MIXSEEK.name, label=gettext_lazy("Formatting"))
 
 
 class NewPromptSetForm(PromptSetForm):

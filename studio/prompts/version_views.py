@@ -174,7 +174,7 @@ def _remove(request: HttpRequest, prompt_set: PromptSet, name: str, note: str) -
     except LabelInUse as error:
         files = label.followed_files.select_related("workspace")
         following = [*label.workspaces.all(), *label.system_workspaces.all(), *files]
-        followers = ", ".join(map(str, following))
+        followers = _(", ").join(map(str, following))
         raise RequestRefused(
             409,
             _("Workspaces follow %(label)s: %(workspaces)s.") % {"label": name, "workspaces": followers},

@@ -212,7 +212,7 @@ def _lines_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
     words = Words(
         title=_("Do scores improve by round?"),
         description=" ".join(
-            f"v{version}: " + ", ".join(f"{of.number}: {score(of.estimate.mean)}" for of in rounds) + "."
+            f"v{version}: " + _(", ").join(f"{of.number}: {score(of.estimate.mean)}" for of in rounds) + "."
             for version, rounds in by_round
         ),
         across=_("Round"),

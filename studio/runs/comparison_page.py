@@ -208,7 +208,7 @@ def _cautions(both: ExecutionComparison, other_metrics: Sequence[set[str]]) -> I
 
 def _listed(names: set[str]) -> str:
     shown = sorted(names)[:6]
-    return ", ".join(shown) + ("…" if len(names) > len(shown) else "")
+    return _(", ").join(shown) + ("…" if len(names) > len(shown) else "")
 
 
 def _chart(points: Sequence[Sequence[ScorePoint]], team: TeamDelta | None) -> Chart:

@@ -1,7 +1,7 @@
 """Forms of the search page and of the palette."""
 
 from django import forms
-from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from studio.prompts.forms import WordsForm
 from studio.shell.forms import SearchForm
@@ -15,8 +15,12 @@ _LONGEST_ACTION = 80
 class SearchPageForm(WordsForm):
     """Words, where to look for them, and from which match on."""
 
-    part = forms.ChoiceField(choices=[(part, part) for part in PARTS], required=False, label=_("Where"))
-    start = forms.IntegerField(min_value=0, max_value=10**9, required=False, label=_("From"))
+    part = forms.ChoiceField(
+        choices=[(part, part) for part in PARTS], required=False, label=pgettext_lazy("search", "Where")
+    )
+    start = forms.IntegerField(
+        min_value=0, max_value=10**9, required=False, label=pgettext_lazy("search", "From")
+    )
 
 
 class PaletteForm(SearchForm):

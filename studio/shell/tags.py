@@ -111,6 +111,12 @@ def stripped(content: str) -> SafeString:
 
 
 @register.filter
+def listed(words: Iterable[object]) -> str:
+    """The words with the reader's comma between them."""
+    return _(", ").join(map(str, words))
+
+
+@register.filter
 def lines(text: str) -> list[str]:
     """The lines of a text; joined by newlines they are the text again."""
     return text.split("\n")

@@ -157,7 +157,9 @@ def cache_minimums() -> Sequence[CacheMinimum]:
         models, lambda model: (model.provider, model.cache_minimum or 0, model.cache_step, model.as_of)
     )
     minimums = [
-        CacheMinimum(provider or "–", ", ".join(model.name for model in group), tokens, max(step, 1), as_of)
+        CacheMinimum(
+            provider or "–", _(", ").join(model.name for model in group), tokens, max(step, 1), as_of
+        )
         for (provider, tokens, step, as_of), group in groups
     ]
     return minimums or CACHE_MINIMUMS

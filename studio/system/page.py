@@ -290,7 +290,9 @@ def _columns(workspace: Workspace, now: BuiltNow) -> list[Column]:
 def _bar(mode: PromptMode, rows: Sequence[SectionRow]) -> Chart:
     shown = [(row.section, row.share) for row in rows if row.share is not None]
     said = [f"{section.title} {percent(share)}" for section, share in shown]
-    words = Words(_("Sections of the system prompt in the mode “%(mode)s”") % {"mode": mode}, ", ".join(said))
+    words = Words(
+        _("Sections of the system prompt in the mode “%(mode)s”") % {"mode": mode}, _(", ").join(said)
+    )
     segments = [
         Segment(
             "–" if section.number is None else str(section.number),

@@ -40,7 +40,9 @@ def system_text(request: HttpRequest, slug: str, mode: str) -> HttpResponse:
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = [known for known in MODES if known == mode]
     if not wanted:
-        raise RequestRefused(404, _("A system prompt has the modes %(modes)s.") % {"modes": ", ".join(MODES)})
+        raise RequestRefused(
+            404, _("A system prompt has the modes %(modes)s.") % {"modes": _(", ").join(MODES)}
+        )
     now = build_now(workspace, wanted)
     if not now.builds:
         raise _unbuilt(now.obstacles[0].text, now.obstacles[0].advice)

@@ -87,7 +87,7 @@ class RunVariablesField(forms.CharField):
             if not equals or name.strip().upper() not in RUN_VARIABLES:
                 raise ValidationError(
                     _("Line %(line)d: write NAME=value; the names are %(names)s.")
-                    % {"line": number, "names": ", ".join(RUN_VARIABLES)}
+                    % {"line": number, "names": _(", ").join(RUN_VARIABLES)}
                 )
             found[name.strip().upper()] = text.strip()
         return found

@@ -80,14 +80,14 @@ def _readers(state: "PromptFileState") -> Iterator[Finding]:
         yield Finding(
             "error",
             _("%(orchestrators)s: a run would fail to start, because this file does not exist.")
-            % {"orchestrators": ", ".join(names)},
+            % {"orchestrators": _(", ").join(names)},
             _("Export a version to create the file, or correct the line."),
             file=state.relative,
         )
     elif names != [str(ORCHESTRATOR_FILE)] and names:
         yield Finding(
             "hint",
-            _("Read by runs of %(orchestrators)s.") % {"orchestrators": ", ".join(names)},
+            _("Read by runs of %(orchestrators)s.") % {"orchestrators": _(", ").join(names)},
             file=state.relative,
         )
     elif not names and state.data is not None and state.orchestrators:
@@ -154,7 +154,7 @@ def _writable(path: Path, folder: Path) -> bool:
 def _content(state: "PromptFileState") -> Iterator[Finding]:
     if state.content is None:
         return
-    if missing := ", ".join(state.missing_fields):
+    if missing := _(", ").join(state.missing_fields):
         yield Finding(
             "warning",
             _("The file has no %(fields)s; MixSeek uses its default.") % {"fields": missing},
@@ -163,7 +163,7 @@ def _content(state: "PromptFileState") -> Iterator[Finding]:
             line=state.content.table_line,
         )
     if unknown := state.content.unknown:
-        keys = ", ".join(f"{key.name} ({key.line})" for key in unknown[:5])
+        keys = _(", ").join(f"{key.name} ({key.line})" for key in unknown[:5])
         yield Finding(
             "hint",
             _("MixSeek ignores other keys of the file (by line): %(keys)s.") % {"keys": keys},

@@ -106,7 +106,7 @@ def _database_health(workspace: Workspace, database: DatabaseGlance) -> list[Fin
     if database.activity is None or not database.file.present:
         return []
     try:
-        gaps = ", ".join(map(str, store_of(workspace).gaps()))
+        gaps = _(", ").join(map(str, store_of(workspace).gaps()))
     except LeaderboardError:
         return []
     if not gaps:

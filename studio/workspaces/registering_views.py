@@ -107,7 +107,7 @@ def folder_take_back(request: HttpRequest) -> HttpResponse:
     if names := [workspace.name for workspace in below if not is_below_roots(workspace.folder)]:
         messages.warning(
             request,
-            _("No longer read or written: %(names)s.") % {"names": ", ".join(names)},
+            _("No longer read or written: %(names)s.") % {"names": _(", ").join(names)},
         )
     return _to_registering({})
 

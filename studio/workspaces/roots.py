@@ -64,7 +64,7 @@ class FolderOutside(FolderRefused):
         )
         super().__init__(
             _("%(path)s is not in an allowed folder (%(roots)s).")
-            % {"path": folder, "roots": ", ".join(map(str, named_roots()))},
+            % {"path": folder, "roots": _(", ").join(map(str, named_roots()))},
             how % {"setting": operator_setting(folder)},
         )
 

@@ -28,13 +28,13 @@ def test_somebody_is_invited_writes_is_switched_off_and_finds_the_draft_again(
     watch.expect(401, 403)
     page.goto("/people/")
     page.get_by_label("For whom").fill("Aoi")
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create a link").click()
     other.goto(page.locator("#invitation-link").inner_text())
     assert findings(other) + sideways(other) == []
     other.get_by_label("Username").fill("aoi")
     other.get_by_label("Password", exact=True).fill(PASSWORD)
     other.get_by_label("Password, again").fill(PASSWORD)
-    other.get_by_role("button", name="Make the account").click()
+    other.get_by_role("button", name="Create the account").click()
     expect(other).to_have_url(f"{server}/")
     # An editor: no workspaces to register, and the editor to write in.
     other.goto("/workspaces/")
@@ -47,12 +47,12 @@ def test_somebody_is_invited_writes_is_switched_off_and_finds_the_draft_again(
     page.get_by_role("link", name="aoi").click()
     assert findings(page) + sideways(page) == []
     page.goto("/people/")
-    page.get_by_role("row", name=re.compile("aoi")).get_by_role("button", name="Switch off").click()
-    expect(page.get_by_text("aoi is switched off")).to_be_visible()
+    page.get_by_role("row", name=re.compile("aoi")).get_by_role("button", name="Disable").click()
+    expect(page.get_by_text("aoi is disabled")).to_be_visible()
     # The open page goes on writing, asks for a preview, and is taken to the sign-in page.
     other.keyboard.type("Words after that. ")
     expect(other).to_have_url(re.compile("/signin/"))
-    page.get_by_role("row", name=re.compile("aoi")).get_by_role("button", name="Switch on").click()
+    page.get_by_role("row", name=re.compile("aoi")).get_by_role("button", name="Enable").click()
     other.get_by_label("Username").fill("aoi")
     other.get_by_label("Password").fill(PASSWORD)
     other.get_by_role("button", name="Sign in").click()

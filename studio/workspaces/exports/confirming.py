@@ -40,7 +40,7 @@ def confirm_seen(
     if version.number != number:
         raise RequestRefused(
             409,
-            _("%(label)s points at v%(number)d now, so nothing was written.")
+            _("%(label)s now points to v%(number)d, so nothing was written.")
             % {"label": label_name, "number": version.number},
             _("Go back and check the changes again."),
         )

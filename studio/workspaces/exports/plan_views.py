@@ -219,8 +219,8 @@ def _moved(name: str, number: int | None) -> RequestRefused:
 
 def _moved_words(name: str, number: int | None) -> str:
     if number is None:
-        return _("The label %(label)s was taken off meanwhile, so nothing was written.") % {"label": name}
-    return _("%(label)s points at v%(number)d now, so nothing was written.") % {
+        return _("The label %(label)s was removed meanwhile, so nothing was written.") % {"label": name}
+    return _("%(label)s now points to v%(number)d, so nothing was written.") % {
         "label": name,
         "number": number,
     }
@@ -246,7 +246,7 @@ def _saved(request: HttpRequest, draft: Draft, clean: Clean, now: datetime) -> P
     except NothingChanged:
         raise NoDraft from None
     except VersionConflict:
-        said = _("Nothing was done: somebody saved a version meanwhile. Your draft is kept.")
+        said = _("Nothing was done: someone else saved a version meanwhile. Your draft is saved.")
         messages.error(request, said)
         return redirect("prompt-conflict", prompt_set.slug)
     except Refused:

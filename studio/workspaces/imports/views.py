@@ -276,6 +276,7 @@ def _page(
 def _upload_page(request: HttpRequest, form: UploadForm, status: int = 200) -> HttpResponse:
     context = {
         "form": form,
+        "prompt_set": PromptSet.objects.filter(slug=form["set"].value() or "").first(),
         "sets": PromptSet.objects.filter(archived=False).order_by("-changed_at", "pk")[:SETS_OFFERED],
         "workspaces": Workspace.objects.filter(archived=False),
     }

@@ -91,7 +91,7 @@ def test_a_name_that_somebody_has_is_not_taken_over(studio: Studio, provider: Op
     assert ">mio2<" in sign_in(studio, provider, "mio", ["writers"]).text
     tell(studio, "from studio.access.people import *; switch_off(User.objects.get(username='mio2'))")
     refused = sign_in(studio, provider, "mio", ["writers"])
-    assert refused.status_code == 403 and "switched off" in refused.text
+    assert refused.status_code == 403 and "account is disabled" in refused.text
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def test_after_about_a_day_it_is_given_up_and_can_be_sent_again(
     assert only().state == DeliveryState.GIVEN_UP and only().tries == len(PAUSES) + 1
     assert timedelta(hours=23) < now - start < timedelta(hours=25)
     page = signed_in.get(asked.get_absolute_url()).content.decode()
-    assert "Given up" in page and "answered 500" in page
+    assert "Gave up" in page and "answered 500" in page
     receiver.answers = [200]
     signed_in.post(f"/deliveries/{only().pk}/again/")
     send_due()
