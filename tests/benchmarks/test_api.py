@@ -24,6 +24,7 @@ from studio.access.tokens import ApiToken, Scope
 from studio.editor.sets import create_set
 from studio.models import Label
 from studio.prompts.texts import Templates
+from tests.benchmarks.peers import TEXT
 from tests.studio_process import ROOT, Studio
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,6 @@ pytestmark = pytest.mark.slow
 SETS, VERSIONS = 500, 20
 REQUESTS = 300
 TICK = 1000 / os.sysconf("SC_CLK_TCK")
-TEXT = "Task: {{ user_prompt }}\nRound {{ round_number }}.\n" + "Answer in whole sentences.\n" * 20
 
 
 def seed() -> None:
