@@ -18,6 +18,7 @@ from studio.access.tokens import ApiToken, Scope
 from studio.models import Draft, DraftCopy, PromptSet, Upload
 from studio.prompts.drafts import CopyReason
 from studio.shell.addresses import StoredNameConverter
+from studio.shell.turns import PLACES
 from tests.fuzzing import share_of
 from tests.studio import odd_workspace as odd
 from tests.studio.bad_requests import BadRequest, bad_requests
@@ -109,6 +110,7 @@ def statuses(client: Client, seed: int, count: int, known: dict[str, list[str]])
         for answer in answers(client, request):
             assert answer.status_code < 500, str(request)
             found[answer.status_code] += 1
+            PLACES._taken.clear()  # a server closes each answer; until then a streamed one keeps its turn
         # Some of them sign out.
         client.force_login(person)
     return found
@@ -171,6 +173,7 @@ def strangers_requests(
             assert answer.status_code < 500, str(request)
             assert PRIVATE.encode() not in whole(answer), str(request)
             found[answer.status_code] += 1
+            PLACES._taken.clear()
         client.force_login(stranger)
     for thing in private:
         thing.refresh_from_db()
