@@ -26,6 +26,8 @@ class Studio:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            # As from a terminal of its own: in ours, its readers would run when the tests have nothing to do.
+            start_new_session=True,
         )
         assert self.process.stdout
         self.output = ""

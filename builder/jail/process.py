@@ -161,7 +161,9 @@ class WorkerProcess:
     def _demote(self) -> None:
         """Lower a long job's priority. Only root could raise it again, so it is the worker's last one."""
         with suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, self.pid, _LOWEST)
+            # Each thread has a priority of its own.
+            for thread in os.listdir(f"/proc/{self.pid}/task"):
+                os.setpriority(os.PRIO_PROCESS, int(thread), _LOWEST)
         self.retired = True
 
     def _poll_frame(self) -> dict[str, Any] | None:

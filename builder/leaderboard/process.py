@@ -21,6 +21,7 @@ from builder.leaderboard.sentences import NO_READER, READER_BUSY, READERS_STOPPE
 from builder.leaderboard.values import encoded, revived
 
 WORKER = Path(__file__).with_name("worker.py")
+_SESSIONS_ARE_GROUPS = Path("/proc/sys/kernel/sched_autogroup_enabled")
 MOST = 8
 """Reader processes of one program; of more databases than these, the one asked longest ago is opened anew."""
 
@@ -145,8 +146,8 @@ class ReaderProcess:
             try:
                 self._worker = WorkerProcess(
                     _LIMITS,
-                    _niceness,
                     forks=_FORKS,
+                    priority=_priority,
                     long=_DEMOTED_AFTER,
                     object_hook=revived,
                     folder=os.path.realpath(self._folder),
@@ -241,17 +242,25 @@ _STARTED: list[ReaderProcess] = []
 _GUARD = threading.Lock()
 _STOPPED = threading.Event()
 _FORKS = ForkServer(WORKER)
-_niceness = 0
 _letting_go: threading.Thread | None = None
+_priority = ""
 
 atexit.register(_FORKS.close)
 os.register_at_fork(after_in_child=_FORKS.forget)
 
 
-def yield_to_others(niceness: int) -> None:
-    """Start the reader processes of this program at a lower priority than its own, from now on."""
-    global _niceness
-    _niceness = niceness
+def yield_to_others() -> None:
+    """From now on, let the reader processes of this program run when it has nothing to do itself.
+
+    At a low priority alone they would still keep each of its steps waiting for a moment. That only where the
+    kernel shares the machine out between sessions first: else every other program would go before them, too.
+    """
+    global _priority
+    try:
+        grouped = _SESSIONS_ARE_GROUPS.read_text(encoding="ascii").strip() == "1"
+    except OSError:
+        grouped = False
+    _priority = "idle" if grouped else "low"
 
 
 def _make_room_for(new: ReaderProcess) -> None:

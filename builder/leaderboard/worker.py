@@ -23,6 +23,7 @@ import duckdb
 EXIT_MEMORY = 3
 MEMORY = "512MB"
 """What DuckDB plans with; the process's own limit is above that."""
+NICENESS = 10
 KEPT = 3
 """Copies that stay open: a question that began before the file changed ends on the copy it began on."""
 
@@ -218,6 +219,14 @@ def connected(folder: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
+def step_back(priority: str) -> None:
+    """Let others go first. Before DuckDB starts its threads: each has a priority of its own."""
+    if priority == "idle":
+        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    elif priority:
+        os.nice(NICENESS)
+
+
 def lock(settings: dict[str, Any]) -> tuple[bool, bool]:
     """Give up what no question needs, for good. Before DuckDB starts its threads, which inherit it."""
     for limit, value in (
@@ -237,6 +246,7 @@ def lock(settings: dict[str, Any]) -> tuple[bool, bool]:
 def main() -> None:
     try:
         settings = forking.forked()
+        step_back(settings["priority"])
         confined, filtered = lock(settings)
         worker = Worker(settings, connected(settings["folder"]))
     except Exception as error:

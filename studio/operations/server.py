@@ -1,6 +1,7 @@
 """The web server: waitress, one process with threads, which a kill ends whole. Used by `manage.py studio`."""
 
 import errno
+import gc
 import signal
 import socket
 import sys
@@ -18,7 +19,6 @@ THREADS = 16  # a streamed answer holds one for as long as it lasts
 MAX_BODY = 32 * 1024 * 1024
 MAX_HEADERS = 64 * 1024
 OTHER_FILES = 1000  # of databases, workers and temporary bodies
-READERS_NICENESS = 10  # previews and pages go before the processes that read databases
 SWITCH_SECONDS = 0.00003
 """After so long a thread that computes lets another one go on, if one waits. By default it is 170 times as
 much, and a short request has to ask several times while somebody else's long one is worked on."""
@@ -72,8 +72,11 @@ def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy:
     bounds = Bounds(of_address=None) if behind_proxy else Bounds()
     raise_file_limit(2 * bounds.connections + OTHER_FILES)
     sys.setswitchinterval(SWITCH_SECONDS)
-    yield_to_others(READERS_NICENESS)
+    yield_to_others()  # previews and pages go before the processes that read databases
     pages_give_way()
+    # What is there now stays: to go through it again and again would take 70 ms of somebody's answer.
+    gc.collect()
+    gc.freeze()
     waitress = BoundedServer(
         ShortFirst(application),
         server,
@@ -88,4 +91,12 @@ def prepare(server: socket.socket, application: "WSGIApplication", behind_proxy:
         ident=None,
     )
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    return waitress.run  # returns after Ctrl-C, when the requests under way are done
+
+    def run() -> None:
+        """Returns after Ctrl-C, when the requests under way are done."""
+        try:
+            waitress.run()
+        finally:
+            gc.unfreeze()  # else libraries complain at the end about objects that nobody freed
+
+    return run

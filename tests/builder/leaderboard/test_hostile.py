@@ -112,6 +112,38 @@ def test_plain_tables_too_large_for_their_pages_are_set_aside(tmp_path: Path, op
         store.executions()
 
 
+_YIELDING = """
+import json, os, sys
+from pathlib import Path
+from builder.leaderboard import AggregationStore, process, yield_to_others
+yield_to_others()
+with AggregationStore(Path(sys.argv[1]), cache_folder=Path(sys.argv[2])) as store:
+    store.executions()
+    (worker,) = [reader._worker for reader in process._STARTED]
+    threads = map(int, os.listdir(f"/proc/{worker.pid}/task"))
+    steps = [(os.sched_getscheduler(thread), os.getpriority(os.PRIO_PROCESS, thread)) for thread in threads]
+wanted = [os.SCHED_IDLE, 0] if process._priority == "idle" else [os.SCHED_OTHER, 10]
+print(json.dumps([len(steps), [step for step in steps if [*step] != wanted]]))
+"""
+
+
+def test_every_thread_of_a_servers_reader_steps_back(original: Played, tmp_path: Path) -> None:
+    command = [sys.executable, "-c", _YIELDING, str(original.path), str(tmp_path / "cache")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=True)
+    count, others = json.loads(done.stdout)
+    assert count > 1 and others == []
+
+
+def test_a_long_question_lowers_the_priority_of_every_thread(played: Played, open_store: Open) -> None:
+    store = open_store(played.path)
+    store.executions()
+    worker = _worker(store)
+    worker._demote()
+    threads = [int(name) for name in os.listdir(f"/proc/{worker.pid}/task")]
+    assert len(threads) > 1
+    assert {os.getpriority(os.PRIO_PROCESS, thread) for thread in threads} == {19}
+
+
 def test_an_answer_has_a_largest_size(played: Played, open_store: Open) -> None:
     store = open_store(played.path)
     with pytest.raises(LeaderboardError, match="too large to show"):
