@@ -68,7 +68,7 @@ class Filled:
     ids: list[str]
 
 
-def _fill(path: Path, rows: int) -> Filled:
+def fill(path: Path, rows: int) -> Filled:
     with duckdb.connect(str(path)) as connection:
         for statement in DDL:
             connection.execute(statement)
@@ -102,7 +102,7 @@ def _fill(path: Path, rows: int) -> Filled:
 
 @pytest.fixture(scope="module", params=[10_000, 1_000_000], ids=["10k", "1M"])
 def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Filled:
-    return _fill(tmp_path_factory.mktemp("filled") / "mixseek.db", request.param)
+    return fill(tmp_path_factory.mktemp("filled") / "mixseek.db", request.param)
 
 
 @pytest.fixture
@@ -364,7 +364,7 @@ def test_other_pages_while_a_large_file_is_copied(
     filled: Filled, tmp_path: Path, report: Callable[[str], None], benchmark: Any
 ) -> None:
     """Another workspace's list, alone and while this file is copied and prepared over and over."""
-    small = _fill(tmp_path / "small.db", 10_000)
+    small = fill(tmp_path / "small.db", 10_000)
     with (
         AggregationStore(small.path, cache_folder=tmp_path / "small") as other,
         AggregationStore(
