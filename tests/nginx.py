@@ -1,6 +1,7 @@
 """nginx before some studios, with the configuration that the help page shows, for as long as a test lasts."""
 
 import os
+import socket
 import ssl
 import subprocess
 import time
@@ -9,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.postgres import free_port
 from tests.studio_process import ROOT
 
 SHOWN = ROOT / "templates" / "help" / "deployment" / "nginx.conf"
@@ -42,6 +42,12 @@ class Proxy:
 
     base: str
     trust: ssl.SSLContext
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        return port
 
 
 @contextmanager

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import zipfile
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,6 +21,7 @@ from pydantic import BaseModel, ValidationError
 
 from studio import __version__
 from studio.operations import snapshots
+from studio.operations.across_engines import put_rows
 from studio.operations.snapshots import Engine, SnapshotError
 
 _MANIFEST = "manifest.json"
@@ -73,7 +74,10 @@ def restore(path: Path) -> Manifest:
     """Put a backup in the database's place, in one step, after every check has passed."""
     with _checked(path) as (manifest, copy):
         try:
-            snapshots.put_back(connection, copy)
+            if manifest.engine == snapshots.engine(connection):
+                snapshots.put_back(connection, copy)
+            else:
+                put_rows(connection, manifest.engine, copy)
         except SnapshotError as error:
             raise BackupError(f"{error} The database is as it was.") from error
     return manifest
@@ -93,6 +97,10 @@ def between_releases(applied: Collection[tuple[str, str]]) -> bool:
     )
 
 
+def _ours(migrations: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    return ((app, name) for app, name in migrations if app not in ("account", "socialaccount"))
+
+
 @contextmanager
 def _checked(path: Path) -> Iterator[tuple[Manifest, Path]]:
     with _scratch() as folder:
@@ -100,21 +108,19 @@ def _checked(path: Path) -> Iterator[tuple[Manifest, Path]]:
         manifest = _unpack(path, copy)
         if _sha256(copy) != manifest.sha256:
             raise BackupError(f"{path} is damaged (its checksum differs): use another backup.")
-        if manifest.engine != snapshots.engine(connection):
-            raise BackupError(
-                f"{path} holds a {manifest.engine} database, but the studio uses "
-                f"{snapshots.engine(connection)}: set or unset DATABASE_URL accordingly."
-            )
         on_disk = MigrationLoader(None).disk_migrations
         replaced = {name for migration in on_disk.values() for name in migration.replaces}
         # django-allauth's tables are there where a provider is configured; without one they are left alone.
-        applied = {
-            (app, name) for app, name in manifest.migrations if app not in ("account", "socialaccount")
-        }
+        applied = set(_ours(manifest.migrations))
         if applied - set(on_disk) - replaced:
             raise BackupError(
                 f"{path} was made by a newer version ({manifest.version}; this is {__version__}): "
                 "update the studio."
+            )
+        if manifest.engine != snapshots.engine(connection) and set(_ours(on_disk)) - applied:
+            raise BackupError(
+                f"{path} was made by an older version ({manifest.version}; this is {__version__}): "
+                f"to move it from {manifest.engine}, restore it there with this version, and back up again."
             )
         if between_releases(manifest.migrations):
             raise BackupError(f"{path} was made by a version from before the first release: {TOO_OLD}")

@@ -68,6 +68,13 @@ def put_back(connection: BaseDatabaseWrapper, copy: Path) -> None:
         _put_back_sqlite(connection, copy)
 
 
+def dumped_rows(copy: Path) -> Path:
+    """The rows of a PostgreSQL copy as text, in a file beside it; needs its program, but no server."""
+    rows = copy.with_suffix(".rows")
+    _tool(["pg_restore", "--data-only", f"--file={rows}", str(copy)])
+    return rows
+
+
 def _take_sqlite(connection: BaseDatabaseWrapper, target: Path) -> Migrations:
     name = Path(connection.settings_dict["NAME"])
     if not name.is_file():

@@ -34,8 +34,8 @@ import pytest
 
 from builder.simulation import Run, simulate
 from tests.fuzzing import share_of
-from tests.nginx import ANSWERED, PICKED, Proxy, nginx
-from tests.postgres import cluster, free_port
+from tests.nginx import ANSWERED, PICKED, Proxy, free_port, nginx
+from tests.postgresql_cluster import cluster
 from tests.process_memory import children
 from tests.studio.operations.test_start import eventually
 from tests.studio_process import ROOT, Studio
@@ -260,7 +260,7 @@ def two_servers(folder: Path) -> Iterator[Site]:
     with _Starter(folder) as start:
         port, ports = free_port(), (free_port(), free_port())
         shared = {
-            "DATABASE_URL": start.enter_context(cluster()),
+            "DATABASE_URL": start.enter_context(cluster()).url,
             "STUDIO_SECRET_KEY": secrets.token_hex(40),
             "STUDIO_ORIGINS": f"https://localhost:{port}",
         }
