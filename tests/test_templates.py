@@ -50,7 +50,8 @@ def test_a_partial_is_used_twice_or_rendered_by_itself() -> None:
 
 def test_every_template_that_is_named_is_there() -> None:
     named = {name for text in TEMPLATES.values() for name in NAMED.findall(text)}
-    assert len(named) > 50 and named <= set(TEMPLATES)
+    assert len(named) > 50
+    assert [name for name in named if not (FOLDER / name).is_file()] == []
 
 
 def test_breadcrumbs_are_made_by_the_layout() -> None:

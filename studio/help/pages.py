@@ -89,6 +89,12 @@ PAGES = (
         _("The whole studio as plain files, and how to read them into another one."),
         has_picture=False,
     ),
+    HelpPage(
+        "deployment",
+        _("Run it for a team"),
+        _("A service behind nginx with TLS, PostgreSQL, several servers, backups and upgrades."),
+        has_picture=False,
+    ),
 )  # fmt: skip
 
 

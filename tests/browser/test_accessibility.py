@@ -72,6 +72,7 @@ PAGES = {
     "/help/": 200,
     "/help/ship-it/": 200,
     "/help/pipeline/": 200,
+    "/help/deployment/": 200,
     "/everything/": 200,
     "/nothing/": 404,
 }
