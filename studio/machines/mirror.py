@@ -72,6 +72,16 @@ def refreshed(path: str) -> Path:
                 _put(folder / _STATE, remote.stamp.encode())
 
 
+def drop_gone() -> bool:
+    """Take away this server's mirrors of workspaces that were deleted; whether there were any."""
+    known = RemoteWorkspace.objects.values_list("workspace__path", flat=True)
+    names = {mirror_folder(path).name for path in known}
+    gone = [folder for folder in mirror_root().glob("*") if folder.name not in names]
+    for folder in gone:
+        shutil.rmtree(folder, ignore_errors=True)
+    return bool(gone)
+
+
 class _Merged(Exception):
     """The batches were merged while they were read."""
 

@@ -6,10 +6,11 @@ Used by the settings of a workspace on another machine and by the background wor
 import hashlib
 import json
 import shutil
+import time
 from contextlib import suppress
 from pathlib import Path
 
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.db.models import F
 from django.utils import timezone
 
@@ -19,6 +20,9 @@ from studio.machines.models import RemoteBatch, RemoteWorkspace, drop_batches, n
 
 MOST_BATCHES = 400
 """More are merged in the background."""
+
+
+_LOG_TRIES, _LOG_PAUSE = 20, 0.1
 
 
 class NotRewritten(Exception):
@@ -69,7 +73,7 @@ def rewrite(remote: RemoteWorkspace, *, texts: bool) -> None:
 
 
 def forget(remote: RemoteWorkspace) -> None:
-    """Delete everything that the machine sent; this server's copy goes at once, others' when they look."""
+    """Delete everything that the machine sent; this server's copy goes at once, others' a moment later."""
     drop_batches(remote.batches.all())
     RemoteWorkspace.objects.filter(pk=remote.pk).delete()
     shutil.rmtree(mirror_folder(remote.workspace.path), ignore_errors=True)
@@ -77,12 +81,15 @@ def forget(remote: RemoteWorkspace) -> None:
 
 def overwrite_deleted() -> None:
     """Take what was deleted out of SQLite's log too; in the file itself it is overwritten (`secure_delete`).
-    Where somebody reads just now it stays until the log is begun anew."""
+    Where somebody reads all the time it stays until the log is begun anew."""
     if connection.vendor == "sqlite":
-        transaction.on_commit(_truncate_log)
+        transaction.on_commit(_empty_log)
 
 
-def _truncate_log() -> None:
-    with connection.cursor() as cursor:
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        cursor.fetchall()
+def _empty_log() -> None:
+    for _ in range(_LOG_TRIES):
+        with suppress(OperationalError), connection.cursor() as cursor:
+            cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            if cursor.fetchone()[0] == 0:
+                return
+        time.sleep(_LOG_PAUSE)

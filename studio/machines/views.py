@@ -13,6 +13,7 @@ from studio.access.roles import Action, needs
 from studio.machines.models import RemoteWorkspace
 from studio.machines.rewriting import NotRewritten, forget, overwrite_deleted, rewrite
 from studio.models import RunResult, SystemBuild, Workspace
+from studio.workspaces.stores import forget_gone
 
 
 @require_POST
@@ -52,6 +53,7 @@ def machine_forget(request: HttpRequest, slug: str) -> HttpResponse:
         forget(remote)
         Workspace.objects.filter(pk=remote.workspace_id).update(archived=True)
         record(Event.WORKSPACE_ARCHIVED, remote.workspace, after={"deleted": "everything its machine sent"})
+    forget_gone()
     overwrite_deleted()
     messages.success(request, _("Everything that the machine had sent is deleted."))
     return redirect("workspace-list")

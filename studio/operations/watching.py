@@ -37,13 +37,15 @@ from studio.access.counts import clean_counts
 from studio.access.webhooks import clean_deliveries
 from studio.home.attention import note_pass, out_of_step, try_contexts
 from studio.home.demo.workspaces import keep_running
+from studio.machines.mirror import drop_gone
 from studio.machines.rewriting import NotRewritten, merge_many
 from studio.models import PromptVersion, Workspace
 from studio.results.attribution import attribute_workspace
 from studio.shell.claims import claimed
 from studio.workspaces.found_drift import note_drift
 from studio.workspaces.models import LABELLED
-from studio.workspaces.stores import store_of
+from studio.workspaces.roots import folder_refusal
+from studio.workspaces.stores import forget_gone, store_of
 
 SECONDS = 10.0
 MOST_TRIES = 30
@@ -95,7 +97,11 @@ class Watch:
         newest = PromptVersion.objects.filter(system_prompt=None).aggregate(newest=Max("pk"))["newest"]
         looked = 0
         workspaces = list(Workspace.objects.filter(archived=False).select_related(*LABELLED))
+        if drop_gone():
+            forget_gone()
         for workspace in workspaces:
+            if workspace.is_remote:
+                folder_refusal(workspace)  # this server's copy follows; texts may have been deleted
             if not answers(workspace.folder):
                 continue
             state = (newest, *_stamps(workspace))

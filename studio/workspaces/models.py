@@ -91,6 +91,11 @@ class Workspace(models.Model):
         return is_remote(self.path)
 
     @property
+    def texts_withheld(self) -> bool:
+        """Whether its machine sends scores without prompts, submissions and comments."""
+        return self.is_remote and hasattr(self, "remote") and not self.remote.texts
+
+    @property
     def folder(self) -> Path:
         return mirror_folder(self.path) if self.is_remote else Path(self.path)
 
