@@ -1,5 +1,6 @@
 """A workspace on another machine: its agent and the studio are two processes that share nothing but http."""
 
+import random
 import re
 import signal
 import sqlite3
@@ -23,6 +24,7 @@ from builder.client.connection import Connection
 from builder.client.credentials import Credentials
 from builder.errors import StudioRefused, StudioUnreachable
 from builder.simulation import Run, simulate
+from tests.studio.machines.test_batches import rows
 from tests.studio.operations.test_client import SET, Machine, make_token
 from tests.studio_process import Studio
 
@@ -185,6 +187,67 @@ def test_nothing_is_lost_or_doubled_when_the_studio_is_killed_while_rows_come_in
         Agent(api, machine.workspace, "gpu-1").once()
     finally:
         process.kill()
+        studio.end(signal.SIGTERM)
+
+
+AGENT = """
+import os, sys
+from pathlib import Path
+from builder.client.agent import Agent
+from builder.client.connection import Connection
+from builder.client.credentials import read_credentials
+from builder.errors import BuilderError
+agent = Agent(Connection(read_credentials(os.environ)), Path(sys.argv[1]), "gpu-1", id="a" * 32)
+while True:
+    try:
+        agent.once()
+    except BuilderError:
+        pass
+"""
+"""An agent that never pauses. A new one has the id of the one before, so that no lease is waited for."""
+
+
+@pytest.mark.slow
+def test_nothing_is_lost_or_doubled_when_both_are_killed_again_and_again(
+    studio: Studio, data: Path, tmp_path: Path, pytestconfig: pytest.Config
+) -> None:
+    machine = Machine(tmp_path / "machine")
+    token = make_token(studio, "read", "machine")
+    port = studio.base.rpartition(":")[2]
+    machine.environ |= {"PROMPT_STUDIO_URL": studio.base, "PROMPT_STUDIO_TOKEN": token}
+    moments = random.Random(18)
+    process: subprocess.Popen[bytes] | None = None
+    try:
+        for kill in range(36 if pytestconfig.getoption("--thorough") else 9):
+            if process is None:
+                process = subprocess.Popen(
+                    [sys.executable, "-c", AGENT, str(machine.workspace)], env=machine.environ
+                )
+            simulate(
+                machine.workspace, [Run(f"task {kill}", datetime(2026, 1, 1 + kill % 28, tzinfo=UTC))] * 3
+            )
+            time.sleep(moments.random() * 1.5)
+            if kill % 3 == 2:
+                studio.process.kill()
+                studio.process.wait()
+                studio = Studio(data, "--port", port)
+            else:
+                process.kill()
+                process.wait()
+                process = None
+        if process is not None:
+            process.kill()
+            process.wait()
+        api = connected(studio, token)
+        agent = Agent(api, machine.workspace, "gpu-1", id="a" * 32)
+        agent.once()
+        assert agent.once().executions == 0
+        api.get("workspaces", SLUG, "runs", limit=1)
+        (mirror,) = (data / "machines").glob("*/mixseek.db")
+        assert rows(mirror) == rows(machine.workspace / "mixseek.db")
+    finally:
+        if process is not None:
+            process.kill()
         studio.end(signal.SIGTERM)
 
 

@@ -88,7 +88,8 @@ def addresses(folder: Path) -> list[str]:
 
 ONLY_LOCAL = {
     "": r"owner \w+|[\d.]+ MB",  # the database there has indexes
-    "settings/": "Folder|Path of the folder, as|pwd|prints it. Correct it if the folder was moved: .*",
+    "settings/": r"Folder|Path of the.*|pwd|prints it.*|Working directory.*|Where|mixseek exec|is started.*"
+    r"|\.env|there overrides.*",
     "system/": r"/workspaces/here/system/compare/\?from=\d+.*",
 }
 ONLY_REMOTE = {
