@@ -2,6 +2,6 @@
 
 HANGS = (
     "{% for a in range(1000) %}{% for b in range(999) %}"
-    "{% set c = (a ~ b)|title|wordwrap(9)|striptags|center(80)|wordcount %}"
+    f"{{% set c = [{', '.join(['(a * b)|filesizeformat'] * 12)}] %}}"
     "{% endfor %}{% endfor %}"
 )

@@ -35,8 +35,8 @@ from builder.template.bindings import Bindings, constant_number
 from builder.template.growth import growth
 from builder.template.macros import RING, rings
 from builder.template.nearest import nearest
-from builder.template.repetitions import MOST_REPETITIONS, RANGE_OPEN, REPETITIONS, Repetitions
-from builder.template.sizes import CHARACTERS_OF_A_VALUE, OF_A_VALUE, Sizes
+from builder.template.repetitions import RANGE_OPEN, repetitions, work
+from builder.template.sizes import Sizes
 from builder.template.syntax import children, descendants, error_at, misspelt
 
 
@@ -67,9 +67,9 @@ class _Inspection:
         for macro in endless:
             self.refuse(RING, macro.lineno, name=macro.name)
         if not endless:
-            self._repetitions(tree)
+            self.problems += repetitions(tree, bindings, self._sizes)
         if not self.problems:
-            self.problems += growth(tree, bindings, self._sizes)
+            self.problems += growth(tree, bindings, self._sizes) or work(tree, bindings, self._sizes)
 
     def refuse(self, code: str, lineno: int | None = None, **params: str | int) -> None:
         self.problems.append(error_at(lineno or self._lineno, code, **params))
@@ -267,16 +267,6 @@ class _Inspection:
             self.refuse(RANGE_OPEN)
         elif size > LONGEST_RANGE:
             self.refuse(refuse.RANGE, most=LONGEST_RANGE)
-
-    def _repetitions(self, tree: nodes.Template) -> None:
-        repetitions = Repetitions(self._sizes, self.bindings.macros)
-        repetitions.count(tree)
-        if repetitions.excess:
-            lineno, times = repetitions.excess
-            said = f"{times:,.0f}" if times < 1e12 else f"{1e12:,.0f}+"
-            most, value = f"{MOST_REPETITIONS:,}", f"{OF_A_VALUE:,}"
-            characters = f"{CHARACTERS_OF_A_VALUE:,}"
-            self.refuse(REPETITIONS, lineno, times=said, most=most, value=value, characters=characters)
 
     def _filter(self, node: nodes.Node) -> None:
         assert isinstance(node, nodes.Filter)

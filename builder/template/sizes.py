@@ -4,6 +4,7 @@ Used by the gate and the count of repetitions. From above: every branch counts a
 """
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from functools import cached_property
@@ -12,6 +13,7 @@ from jinja2 import nodes
 
 from builder.template.allowed import FUNCTIONS, LOOP_NUMBERS
 from builder.template.bindings import Bindings, is_call_of
+from builder.template.intervals import ANY, Interval, as_float, ordered, union
 
 OF_A_VALUE = 1_000
 """What a loop over a value's lines or words counts: nobody knows here how many MixSeek hands in."""
@@ -26,11 +28,10 @@ _SAME_SIZE = frozenset(
 )
 _SAME_SIZE_METHODS = frozenset({"capitalize", "lower", "split", "splitlines", "strip", "title", "upper"})
 
+_WIDTHS = re.compile("[0-9]+")
+_DIGITS = 25
 _DEEPEST = 20
 """Names that are made from names: beyond this nothing is known of them."""
-
-Interval = tuple[float, float]
-_ANY: Interval = (-math.inf, math.inf)
 
 
 class Sizes:
@@ -92,7 +93,16 @@ class Sizes:
                 for item in target.items:
                     self._bind(item, None)
 
-    def _key(self, node: nodes.Node) -> str:
+    def given(self, key: str) -> Sequence[nodes.Node | None]:
+        """The expressions that a name is given, ``None`` for a block."""
+        return self._given.get(key, [])
+
+    def iterated(self, key: str) -> Sequence[nodes.Node]:
+        """What a name goes through as the target of a loop."""
+        return self._items.get(key, [])
+
+    def key(self, node: nodes.Node) -> str:
+        """The name that something is looked up by, as in ``given``; empty where it has none."""
         match node:
             case nodes.Name():
                 return str(node.name)
@@ -106,7 +116,7 @@ class Sizes:
         """The least and the greatest that an expression can give."""
         match node:
             case nodes.Const(value=int() | float() as value):
-                return (_float(value), _float(value))
+                return (as_float(value), as_float(value))
             case nodes.Compare() | nodes.Not() | nodes.Test():
                 return (0, 1)
             case nodes.Neg():
@@ -116,20 +126,20 @@ class Sizes:
                 return self.number(node.node)
             case nodes.CondExpr():
                 other = (0.0, 0.0) if node.expr2 is None else self.number(node.expr2)
-                return _union([self.number(node.expr1), other])
+                return union([self.number(node.expr1), other])
             case nodes.And() | nodes.Or():
-                return _union([self.number(node.left), self.number(node.right)])
+                return union([self.number(node.left), self.number(node.right)])
             case nodes.BinExpr():
                 return self._arithmetic(node)
             case nodes.Filter(node=nodes.Node() as inner):
                 return self._filtered_number(node, inner)
             case nodes.Getitem(node=nodes.List(items=items) | nodes.Tuple(items=items)):
-                return _union([self.number(item) for item in items])
+                return union([self.number(item) for item in items])
             case nodes.Getattr(node=nodes.Name(name="loop")) if node.attr in LOOP_NUMBERS:
                 return self._once("loop", "", self._longest_loop)
-        if key := self._key(node):
+        if key := self.key(node):
             return self._once("number", key, lambda: self._number_of(key))
-        return _ANY
+        return ANY
 
     def _longest_loop(self) -> Interval:
         return (0, max((self.times(loop) for loop in self._loops), default=0))
@@ -138,32 +148,32 @@ class Sizes:
         if key in self._bindings.whole:
             return (0, MOST_ROUNDS)
         counted = [self._counted(iterated) for iterated in self._items.get(key, [])]
-        return _union(
-            [*(_ANY if value is None else self.number(value) for value in self._given[key]), *counted]
+        return union(
+            [*(ANY if value is None else self.number(value) for value in self._given[key]), *counted]
         )
 
     def _counted(self, iterated: nodes.Node) -> Interval:
         if isinstance(iterated, nodes.List | nodes.Tuple):
-            return _union([self.number(item) for item in iterated.items])
+            return union([self.number(item) for item in iterated.items])
         if not isinstance(iterated, nodes.Call) or not is_call_of(iterated, "range") or not iterated.args:
-            return _ANY
+            return ANY
         ends = [self.number(argument) for argument in iterated.args[:2]]
-        return _union([(0, 0), *ends])
+        return union([(0, 0), *ends])
 
     def _arithmetic(self, node: nodes.BinExpr) -> Interval:
         (low, high), (least, most) = self.number(node.left), self.number(node.right)
         match node:
             case nodes.Add():
-                return _ordered([low + least, high + most])
+                return ordered([low + least, high + most])
             case nodes.Sub():
-                return _ordered([low - most, high - least])
+                return ordered([low - most, high - least])
             case nodes.Mul():
-                return _ordered([one * other for one in (low, high) for other in (least, most)])
+                return ordered([one * other for one in (low, high) for other in (least, most)])
             case nodes.FloorDiv() | nodes.Div() if least >= 1:
-                return _ordered([low, high, 0])
+                return ordered([low, high, 0])
             case nodes.Mod() if least >= 1:
                 return (0, most)
-        return _ANY
+        return ANY
 
     def _filtered_number(self, node: nodes.Filter, inner: nodes.Node) -> Interval:
         match node.name:
@@ -178,12 +188,12 @@ class Sizes:
                 choose = min if node.name == "min" else max
                 ends = [self.number(item) for item in inner.items]
                 return (choose(low for low, _ in ends), choose(high for _, high in ends))
-        return _ANY
+        return ANY
 
     def _once(self, what: str, key: str, bound: Callable[[], Interval]) -> Interval:
         if (what, key) not in self._known:
             if (what, key) in self._open or len(self._open) > _DEEPEST:
-                return _ANY
+                return ANY
             self._open.add((what, key))
             self._known[what, key] = bound()
             self._open.discard((what, key))
@@ -203,6 +213,8 @@ class Sizes:
                 return sum(self.size(part) for part in parts)
             case nodes.Mul():
                 return self.repeated(node)
+            case nodes.Mod(left=nodes.Const(value=str() as form)):
+                return self.formatted(form, node.right)
             case nodes.CondExpr():
                 return max(self.size(node.expr1), 0 if node.expr2 is None else self.size(node.expr2))
             case nodes.And() | nodes.Or():
@@ -217,9 +229,15 @@ class Sizes:
                 return max(1, self.number(node.args[0])[1])
             case nodes.Getitem(arg=nodes.Slice() as part):
                 return min(self.size(node.node), self.slice_size(part))
-        if key := self._key(node):
+        if key := self.key(node):
             return self._once("size", key, lambda: (0, self._size_of(key)))[1]
         return math.inf
+
+    def formatted(self, form: str, given: nodes.Node) -> float:
+        """Of `'%9d %s' % (number, text)`: all its widths and values."""
+        values = given.items if isinstance(given, nodes.Tuple) else [given]
+        shown = sum(_DIGITS if self._bindings.is_number(value) else self.size(value) for value in values)
+        return len(form) + sum(map(float, _WIDTHS.findall(form))) + shown
 
     def _size_of(self, key: str) -> float:
         if key in self._bindings.declared or key in self._items:
@@ -230,7 +248,7 @@ class Sizes:
 
     def slice_size(self, part: nodes.Slice) -> float:
         start = (0.0, 0.0) if part.start is None else self.number(part.start)
-        stop = _ANY if part.stop is None else self.number(part.stop)
+        stop = ANY if part.stop is None else self.number(part.stop)
         return max(0, stop[1]) if start[0] >= 0 and stop[0] >= 0 else math.inf
 
     def range_size(self, call: nodes.Call) -> float:
@@ -288,6 +306,8 @@ class Sizes:
                 return self._by_character(node.left, seen) or self._by_character(node.right, seen)
             case nodes.Concat():
                 return any(self._by_character(part, seen) for part in node.nodes)
+            case nodes.Mod():
+                return True
         return False
 
     @cached_property
@@ -312,20 +332,3 @@ class Sizes:
             and math.isinf(self.size(loop.iter))
             for loop in around
         )
-
-
-def _union(intervals: Sequence[Interval]) -> Interval:
-    if not intervals:
-        return _ANY
-    return (min(low for low, _ in intervals), max(high for _, high in intervals))
-
-
-def _ordered(ends: Sequence[float]) -> Interval:
-    return _ANY if any(map(math.isnan, ends)) else (min(ends), max(ends))
-
-
-def _float(value: int | float) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf

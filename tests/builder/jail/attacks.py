@@ -10,7 +10,7 @@ GREEDY: dict[str, tuple[str, set[str]]] = {
         {"memory"},
     ),
     "much output": (
-        "{% for i in range(99999) %}{{ user_prompt }}{{ submission_history }}{% endfor %}",
+        "{% for a in range(999) %}{% for b in range(500) %}{{ 'x' * 100 }}{% endfor %}{% endfor %}",
         {"output"},
     ),
     "deep tuples": (

@@ -54,6 +54,43 @@ REPEATS = (
     "{{ user_prompt * 999999 * 999 }}",
     loops("range(9999)", body="{{ 'a'|center(999999) }}"),
 )  # fmt: skip
+SORT = "{{ user_prompt|list|sort|first }}"
+WORKS = (
+    loops("range(1000)", "range(999)", body="{{ range(99999)|sum }}"),
+    loops("range(9999)", body="{{ 'x' in range(99999) }}"),
+    loops("range(99999)", body="{{ user_prompt }}"),
+    loops("range(99999)", body=SORT),
+    loops("user_prompt", body="{{ user_prompt|wordwrap(1)|length }}"),
+    "{% for i in range(99999) if user_prompt|list|sort %}x{% endfor %}",
+    "{% set d = {'a': [user_prompt]} %}" + loops("range(9999)", body="{{ d.a[0]|list|sort|first }}"),
+    loops("[user_prompt]|list", "range(9999)", body="{{ v0|title|length }}"),
+    "{% macro m() %}{{ user_prompt }}{% endmacro %}" + loops("range(9999)", body="{{ m()|list|sort|first }}"),
+    "{% macro m(t=user_prompt) %}{{ t|list|sort|first }}{% endmacro %}"
+    + loops("range(9999)", body="{{ m() }}"),
+    loops("range(9999)", body="{% filter wordwrap(1) %}{{ user_prompt }}{% endfilter %}"),
+    "{% filter replace('', 'xx') %}" * 20 + "x" + "{% endfilter %}" * 20,
+    "{% set ns = namespace(t='') %}" + loops("range(999)", "range(999)", body="{% set ns.t = ns.t ~ 'x' %}"),
+    "{% set form = '%99999s' %}" + loops("range(9999)", body="{{ form % 'a' }}"),
+    loops("range(9999)", body="{{ 'a'|center(width=99999) }}"),
+    loops("range(9999)", body="{{ [1, [2]]|tojson(indent=99999) }}"),
+    loops("range(99999)", body="{{ 'a'|replace('a', new=user_prompt) }}"),
+    "{{ ('x' * 9999).join('y' * 99999)|length }}",
+    "{{ ([[1, 2]] * 99999)|sum(start=[])|length }}",
+    loops("('%99999s' % 'a')", body="{{ v0 }}") + loops("('%99999s' % 'a')", "range(9)", body=SORT),
+)
+WORKS_LITTLE = (
+    loops(
+        "user_prompt.splitlines()", body="{% if v0 in submission_history %}{{ v0|title|wordwrap }}{% endif %}"
+    ),
+    loops("user_prompt", body="{% if v0 not in ranking_table %}{{ v0 }}{% endif %}"),
+    "{% set words = user_prompt.split()|sort %}"
+    + loops("words", body="{{ v0 in words[:20] }}{{ words|length }}"),
+    loops("range(round_number)", body="{{ user_prompt|indent(4)|wordwrap(79) }}"),
+    "{% macro row(t) %}| {{ t|trim|center(20) }} |{% endmacro %}"
+    + loops("submission_history.splitlines()", "v0.split('|')", body="{{ row(v1) }}"),
+    "{% filter indent(2) %}" + loops("user_prompt.splitlines()", body="{{ v0|upper }}") + "{% endfilter %}",
+    SORT * 20,
+)
 OPEN = (
     loops("range(user_prompt|length)"),
     loops("range(user_prompt|int)"),
@@ -78,6 +115,26 @@ def test_what_ends_soon_is_accepted(text: str) -> None:
 @pytest.mark.parametrize("text", REPEATS)
 def test_too_many_repetitions_are_refused(text: str) -> None:
     assert "gate-repetitions" in codes(text)
+
+
+@pytest.mark.parametrize("text", WORKS)
+def test_too_much_work_in_a_loop_is_refused(text: str) -> None:
+    assert codes(text) == ["gate-work"] or "gate-repetitions" in codes(text)
+
+
+@pytest.mark.parametrize("text", WORKS_LITTLE)
+def test_little_work_in_a_loop_is_accepted(text: str) -> None:
+    assert codes(text) == []
+
+
+def test_too_much_work_says_how_to_do_less() -> None:
+    (problem,) = errors_in(check("team", "a\n" + loops("range(99999)", body=SORT)))
+    assert problem.line == 2
+    assert problem.text() == (
+        "The loops of this template could go through too much text or too many items: as much work as"
+        " 409,995,900 repetitions; 2,000,000 are allowed."
+    )
+    assert "before the loop" in problem.advice() and "ループの前で1回だけ" in problem.advice("ja")
 
 
 @pytest.mark.parametrize("text", OPEN)
