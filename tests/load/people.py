@@ -37,6 +37,8 @@ class Record:
     """The last text of each person and set that was acknowledged."""
     versions: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
     """The messages of saved versions that were acknowledged, by set."""
+    memory: list[tuple[int, int, int]] = field(default_factory=list)
+    """Of each phase: megabytes of the server and of all processes, and how many these are."""
     phase: str = "warm-up"
     over: asyncio.Event = field(default_factory=asyncio.Event)
 

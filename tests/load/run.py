@@ -2,8 +2,9 @@
 attack templates, in turns.
 
 Run with: .venv/bin/python -m tests.load.run [--short] [--seconds N] [--turns N]. It prints what was asked and
-answered, how long previews took with and without attackers, and the memory of the studio; it ends with 1
-where an answer was wrong, a draft or a version was lost, or a database was locked.
+answered, how long previews took with and without attackers, and the memory of the studio turn by turn (the
+long form is ten minutes of that). It ends with 1 where an answer was wrong, a draft or a version was lost, or
+a database was locked.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from tests.process_memory import MEBIBYTE, memory_of, total
 from tests.studio_process import Studio
 
 EDITING, SAVING, WATCHING = 50, 8, 4
+LOOK_EVERY = 2.0
 ATTACKING = 3
 """Of those who edit: 5 % and a little more."""
 
@@ -32,8 +34,8 @@ ATTACKING = 3
 class Plan:
     size: Size = field(default_factory=Size)
     seconds: float = 40.0
-    turns: int = 3
-    settle: float = 120.0
+    turns: int = 6
+    settle: float = 60.0
 
 
 SHORT = Plan(replace(Size(), sets=70, versions=3, rows=100_000), seconds=8.0, turns=1, settle=10.0)
@@ -84,12 +86,8 @@ async def _load(plan: Plan, studio: Studio, sessions: dict[str, str], pages: Seq
         for _ in range(plan.turns):
             for phase in ("calm", "attack"):
                 record.phase = phase
-                await _watched(tasks, plan.seconds)
-                held = memory_of(studio.process.pid)
-                print(
-                    f"{phase:8} {total(held) / MEBIBYTE:6.0f} MB, the server {held[0].pss / MEBIBYTE:.0f} MB",
-                    flush=True,
-                )
+                record.memory.append(await _memory_over(tasks, studio, plan.seconds))
+                print(f"{phase:8} {record.memory[-1]}", flush=True)
             # Jobs of attackers that are under way, and their pauses, are no part of the next phase.
             record.phase = "pause"
             await _watched(tasks, min(plan.seconds, 12.0))
@@ -112,6 +110,19 @@ async def _watched(tasks: Sequence["asyncio.Task[None]"], seconds: float) -> Non
         task.result()
 
 
+async def _memory_over(
+    tasks: Sequence["asyncio.Task[None]"], studio: Studio, seconds: float
+) -> tuple[int, int, int]:
+    """The median of the megabytes of the server, of those of all processes, and of how many these are."""
+    looks = []
+    for _ in range(max(1, int(seconds / LOOK_EVERY))):
+        await _watched(tasks, min(seconds, LOOK_EVERY))
+        held = memory_of(studio.process.pid)
+        looks.append((held[0].pss // MEBIBYTE, total(held) // MEBIBYTE, len(held)))
+    server, everything, processes = (int(statistics.median(column)) for column in zip(*looks, strict=True))
+    return server, everything, processes
+
+
 def _lost(record: Record, stored: dict[str, dict[str, object]]) -> list[str]:
     """Acknowledged drafts and versions that are not there."""
     lost = [
@@ -125,6 +136,12 @@ def _lost(record: Record, stored: dict[str, dict[str, object]]) -> list[str]:
 
 
 def _show(record: Record) -> None:
+    print(f"\n{'memory':10} MB of the server in each turn | with all processes | processes")
+    for place, phase in enumerate(("calm", "attack")):
+        columns = list(zip(*record.memory[place::2], strict=True))
+        listed = " | ".join(" ".join(map(str, column)) for column in columns)
+        flat = ", ".join(f"{100 * column[-1] / column[0] - 100:+.0f} %" for column in columns[:2])
+        print(f"{phase:10} {listed}   last against first: {flat}")
     print(f"\n{'requests':12} answers")
     for what, statuses in sorted(record.statuses.items()):
         print(f"{what:12} {', '.join(f'{count} × {status}' for status, count in sorted(statuses.items()))}")

@@ -179,7 +179,8 @@ def test_data_folder_that_cannot_be_written_is_one_sentence(tmp_path: Path) -> N
     assert done.returncode == 1
     assert done.stderr == (
         f"The data folder {tmp_path}/file/data cannot be written or made private (Not a directory): "
-        "make it this user's own, or name another one with --data DIR or STUDIO_DATA.\n"
+        "make it this user's own, make room on its disk, "
+        "or name another one with --data DIR or STUDIO_DATA.\n"
     )
 
 
