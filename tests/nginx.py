@@ -50,6 +50,14 @@ def free_port() -> int:
         return port
 
 
+def _answers(port: int) -> bool:
+    try:
+        socket.create_connection(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True
+
+
 @contextmanager
 def nginx(folder: Path, port: int, studios: Sequence[int]) -> Iterator[Proxy]:
     """Listen with TLS at ``port`` for studios at these ports."""
@@ -81,7 +89,7 @@ def nginx(folder: Path, port: int, studios: Sequence[int]) -> Iterator[Proxy]:
     process = subprocess.Popen(start)
     try:
         deadline = time.monotonic() + 20
-        while not (folder / "nginx.pid").exists() and time.monotonic() < deadline:
+        while not _answers(port) and time.monotonic() < deadline:
             time.sleep(0.02)
         yield Proxy(f"https://localhost:{port}", ssl.create_default_context(cafile=str(certificate)))
     finally:
