@@ -40,6 +40,14 @@ INCOMPLETE = message(
     "{file} には3つのテンプレートがそろっていません",
 )
 NO_FILE = message("client-no-file", "{file} does not exist", "{file} がありません")
+BEHIND = message(
+    "client-behind",
+    "{file} starts from v{base}, but {prompt_set} has newer versions; nothing was saved",
+    "{file} は v{base} をもとにしていますが、{prompt_set} には新しいバージョンがあります。"
+    "何も保存していません",
+    fix_en="Push without --message: the edit becomes your draft, and the editor merges it.",
+    fix_ja="--message を付けずに push すると下書きになり、エディターで統合できます。",
+)
 NO_SET = message(
     "client-no-set",
     "Cannot tell which prompt set {file} belongs to",
@@ -127,12 +135,17 @@ def push(
     body = {"texts": templates, "base": newest["revision"] if base is None else base}
     if not as_version:
         return dict(studio.connection.ask("PUT", ("sets", prompt_set, "draft"), body))
-    made = studio.connection.ask(
-        "POST",
-        ("sets", prompt_set, "versions"),
-        {**body, "message": text},
-        headers={"Idempotency-Key": str(uuid.uuid4())},
-    )
+    try:
+        made = studio.connection.ask(
+            "POST",
+            ("sets", prompt_set, "versions"),
+            {**body, "message": text},
+            headers={"Idempotency-Key": str(uuid.uuid4())},
+        )
+    except StudioRefused as refusal:
+        if refusal.problem.get("code") != "version-conflict":
+            raise
+        raise ClientError(BEHIND, file=str(path), base=body["base"], prompt_set=prompt_set) from None
     _note(environ, path, {"hash": made["content_hash"], "set": prompt_set, "number": made["number"]})
     return dict(made)
 

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from builder.client.pinned import Surroundings, run_pinned
+from builder.client.pinned import NO_PROGRAM, Surroundings, run_pinned
 from builder.client.prompts import Studio
 from builder.commands import terminal
 from builder.commands.arguments import Subcommands, add_workspace
@@ -32,7 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
     prompts = studio.prompts(arguments.reference)
     warn_of_age(prompts)
     at = Surroundings(arguments.workspace.resolve(), os.environ, Path.cwd())
-    code, manifest = run_pinned(prompts, _person(studio), arguments.command, at)
+    try:
+        code, manifest = run_pinned(prompts, _person(studio), arguments.command, at)
+    except ClientError as error:
+        if error.code != NO_PROGRAM:
+            raise
+        terminal.complain(error.text())
+        return 127  # as a shell says it
     said = {
         "one": f"execution {', '.join(manifest.executions)}",
         "several": f"{len(manifest.executions)} executions fit, so which one it was cannot be told",

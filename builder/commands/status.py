@@ -19,7 +19,7 @@ _SENTENCES = {
 
 def add_to(commands: Subcommands) -> None:
     parser = commands.add_parser("status", help="show the state of the prompt file and of the studio")
-    add_workspace(parser)
+    add_workspace(parser, "--workspace", "-w")
     parser.add_argument("--file", default="", metavar="FILE", help="another prompt file of the workspace")
     parser.set_defaults(run=run)
 

@@ -106,6 +106,11 @@ def test_another_machine_pulls_edits_pushes_and_runs_a_pinned_version(studio: St
 
     # A label goes back to an older version: no edit is in the way.
     assert machine.run("pull", f"{SET}@1").returncode == 0 and machine.file.read_text() != pulled
+    older = machine.file.read_text()
+    machine.file.write_text(older.replace('"""', '"""Late. ', 1))
+    late = machine.run("push", "--message", "too late")
+    assert late.returncode == 1 and "starts from v1" in late.stderr and "without --message" in late.stderr
+    machine.file.write_text(older)
     assert machine.run("pull", SET).returncode == 0 and machine.file.read_text() == pulled
 
     # Somebody edits it by hand; it becomes a version.
@@ -127,6 +132,8 @@ def test_another_machine_pulls_edits_pushes_and_runs_a_pinned_version(studio: St
     assert ran.returncode == 0, ran.stderr
     assert "this is its output" in ran.stdout and f"{SET}@1: execution" in ran.stderr
     assert machine.file.read_bytes() == now
+
+    assert machine.run("exec", f"{SET}@1", "--", "no-such-program").returncode == 127
 
     # The studio is away: the last answer is used, and its age said.
     studio.end(signal.SIGTERM)
