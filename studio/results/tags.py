@@ -24,7 +24,7 @@ def in_words(difference: Difference, within: str = "tasks") -> str:
     figures = {"low": signed(difference.low), "high": signed(difference.high), "p": f"{difference.p:.3f}"}
     sure = _("95 %% interval %(low)s to %(high)s, p = %(p)s") % figures
     if difference.method == "welch":
-        return f"{sure}; " + _("Welch’s t-test")
+        return sure + _("; ") + _("Welch’s t-test")
     number = difference.tasks
     same = (
         ngettext("compared within %(n)d run", "compared within %(n)d runs", number)
@@ -33,7 +33,7 @@ def in_words(difference: Difference, within: str = "tasks") -> str:
             "compared within %(n)d task that both ran", "compared within %(n)d tasks that both ran", number
         )
     )
-    return f"{sure}; " + same % {"n": number}
+    return sure + _("; ") + same % {"n": number}
 
 
 @register.filter

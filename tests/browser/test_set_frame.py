@@ -1,5 +1,7 @@
 """The frame of a set: the same name, labels, actions and tabs on each of its pages."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import User
 from playwright.sync_api import Locator, Page, expect
@@ -107,6 +109,30 @@ def long_set(server: str) -> PromptSet:
             TEXTS.__class__(text, "e", "j"), base=made.revision, message=message, author=hana, at=NOW
         )
     return made
+
+
+@pytest.mark.parametrize("width", [1400, 1100, 420])
+def test_the_name_of_a_set_and_its_history_are_not_cut(page: Page, server: str, width: int) -> None:
+    page.context.add_cookies([{"name": "studio-language", "value": "ja", "url": server}])
+    page.set_viewport_size({"width": width, "height": 800})
+    page.goto(SET)
+    title, line = page.get_by_role("heading", level=1), "each => each.scrollWidth - each.clientWidth"
+    box = title.bounding_box()
+    assert box and box["height"] < 40 and title.evaluate(line) == 0
+    assert page.locator("#history .table-frame").evaluate(line) == 0
+    saved = page.locator("#history .saved").first
+    expect(saved).to_contain_text("前")
+    right, frame = saved.bounding_box(), page.locator("#history .table-frame").bounding_box()
+    assert right and frame and right["x"] + right["width"] <= frame["x"] + frame["width"]
+
+
+def test_an_import_into_a_set_keeps_its_frame(page: Page) -> None:
+    page.goto(SET)
+    page.locator(".set-actions").get_by_role("link", name="Import").click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("調査チーム")
+    expect(page.locator(".set-actions [aria-current]")).to_have_text("Import")
+    page.get_by_role("link", name="Cancel").click()
+    expect(page).to_have_url(re.compile(f"{SET}$"))
 
 
 @pytest.mark.parametrize("width", [1400, 1100])
