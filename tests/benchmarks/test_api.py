@@ -25,6 +25,7 @@ from studio.editor.sets import create_set
 from studio.models import Label
 from studio.prompts.texts import Templates
 from tests.benchmarks.peers import TEXT
+from tests.process_memory import descendants
 from tests.studio_process import ROOT, Studio
 
 pytestmark = pytest.mark.slow
@@ -49,10 +50,12 @@ def seed() -> None:
 
 
 def cpu(pid: int) -> float:
-    """Milliseconds that a process, and its children, have used."""
-    listed = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * TICK + sum(map(cpu, map(int, listed)))
+    """Milliseconds that a process, and those below it, have used."""
+    spent = 0.0
+    for each in descendants(pid):
+        fields = Path(f"/proc/{each}/stat").read_text().rpartition(")")[2].split()
+        spent += (int(fields[11]) + int(fields[12])) * TICK
+    return spent
 
 
 @pytest.fixture(scope="module")
