@@ -63,31 +63,26 @@ PAGES = (
         "pipeline",
         _("Check prompts in a pipeline"),
         _("Commands that fail a build where a template is wrong or a workspace is out of sync."),
-        has_picture=False,
     ),
     HelpPage(
         "client",
         _("Use the studio from another machine"),
         _("Fetch versions into a workspace, send hand edits back, read prompts in Python."),
-        has_picture=False,
     ),
     HelpPage(
         "agent",
         _("Show a workspace of another machine"),
         _("An agent beside MixSeek reports what ran, and writes exports there."),
-        has_picture=False,
     ),
     HelpPage(
         "pinned-runs",
         _("Run one version for certain"),
         _("Start MixSeek with a version of your choice, and have the run say so."),
-        has_picture=False,
     ),
     HelpPage(
         "everything",
         _("Take everything with you"),
         _("The whole studio as plain files, and how to read them into another one."),
-        has_picture=False,
     ),
     HelpPage(
         "deployment",

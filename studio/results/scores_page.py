@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from django.db.models import Prefetch, QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -104,7 +105,12 @@ def score_page(
         ]
     )
     return ScorePage(
-        rows, older, _versions_chart(rows[::-1]), not_counted(prompt_set), by_round, _lines_chart(by_round)
+        rows,
+        older,
+        _versions_chart(prompt_set, rows[::-1]),
+        not_counted(prompt_set),
+        by_round,
+        _lines_chart(prompt_set, by_round),
     )
 
 
@@ -182,14 +188,19 @@ def run_tables(version: PromptVersion, page: VersionRuns) -> dict[str, Callable[
 # --- charts ------------------------------------------------------------------------------
 
 
-def _versions_chart(rows: Sequence[VersionRow]) -> Chart:
-    """The oldest first; broken where the scoring basis changes."""
+def _runs_url(prompt_set: PromptSet, number: int) -> str:
+    return reverse("version-runs", args=[prompt_set.slug, number])
+
+
+def _versions_chart(prompt_set: PromptSet, rows: Sequence[VersionRow]) -> Chart:
+    """The oldest first; broken where the scoring basis changes. A point leads to the runs of its version."""
     looks: list[ScoringBasis] = []
     stretches: list[Stretch] = []
     for row in rows:
         if (main := row.score.main) is None:
             continue
-        point = Point(f"v{row.score.number}", main.estimate, f"v{row.score.number}: {_spoken(main.estimate)}")
+        name, url = f"v{row.score.number}", _runs_url(prompt_set, row.score.number)
+        point = Point(name, main.estimate, f"{name}: {_spoken(main.estimate)}", url)
         if stretches and not row.broken:
             stretches[-1] = replace(stretches[-1], points=(*stretches[-1].points, point))
             continue
@@ -207,8 +218,8 @@ def _versions_chart(rows: Sequence[VersionRow]) -> Chart:
     return interval_chart("versions-chart", stretches, words)
 
 
-def _lines_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
-    """A line over the rounds for each version."""
+def _lines_chart(prompt_set: PromptSet, by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
+    """A line over the rounds for each version; a point leads to that round among the version's runs."""
     words = Words(
         title=_("Do scores improve by round?"),
         description=" ".join(
@@ -219,19 +230,24 @@ def _lines_chart(by_round: Sequence[tuple[int, list[RoundScore]]]) -> Chart:
         up=_("Mean score"),
     )
     series = [
-        Series(f"v{version}", tuple((of.number, of.estimate.mean) for of in rounds))
+        Series(
+            f"v{version}",
+            tuple((of.number, of.estimate.mean) for of in rounds),
+            {of.number: f"{_runs_url(prompt_set, version)}#round-{of.number}" for of in rounds},
+        )
         for version, rounds in by_round
     ]
     return line_chart("rounds-chart", series, words)
 
 
 def _rounds_chart(rounds: Sequence[RoundScore]) -> Chart:
-    """The rounds of one version, with intervals."""
+    """The rounds of one version, with intervals; a point leads to its row in the table."""
     points = tuple(
         Point(
             str(of.number),
             of.estimate,
             _("Round %(number)d: %(mean)s") % {"number": of.number, "mean": _spoken(of.estimate)},
+            f"#round-{of.number}",
         )
         for of in rounds
     )

@@ -16,7 +16,7 @@ from studio.results.scoring_basis import Caution, cautions_of
 from studio.runs.comparison_page import compare_runs, comparison_tables
 from studio.runs.forms import ComparedTeamForm, PageForm, PickRunsForm, ScoresForm, TeamSearchForm
 from studio.runs.reading import RunFilter, opened_store, read_runs
-from studio.runs.scores_page import MOST_GROUPS, read_scores, tables
+from studio.runs.scores_page import MOST_GROUPS, ScoreGroup, read_scores, tables
 from studio.runs.teams_page import history_table, list_teams, read_history, teams_table
 from studio.shell.downloads import download
 from studio.shell.requests import Request, valid_or_refuse
@@ -64,7 +64,9 @@ def run_compare(request: HttpRequest, slug: str, first: str, second: str) -> Htt
     workspace = get_object_or_404(Workspace, slug=slug)
     wanted = valid_or_refuse(ComparedTeamForm(request.GET)).cleaned_data
     with opened_store(workspace) as store:
-        comparison = compare_runs(store, first, second, timezone.now(), wanted["team"] or None)
+        comparison = compare_runs(
+            store, first, second, timezone.now(), partial(_round_url, slug), wanted["team"] or None
+        )
     scored = cautions_of(workspace, first, second)
     measured_apart = comparison.other_metrics or any(caution.apart for caution in scored)
     apart = measured_apart and not wanted["anyway"]
@@ -128,6 +130,19 @@ def _run_url(slug: str, execution: str) -> str:
     return reverse("run-detail", args=[slug, execution])
 
 
+def _round_url(slug: str, execution: str, team: str, number: int) -> str:
+    """Rounds count from 1; a row of another number has no address."""
+    if not team or number < 1:
+        return _run_url(slug, execution)
+    return reverse("run-round", args=[slug, execution, team, number])
+
+
+def _group_url(slug: str, group: ScoreGroup) -> str:
+    if not group.key:
+        return ""
+    return _run_url(slug, group.key) if group.run else reverse("team-detail", args=[slug, group.key])
+
+
 @require_safe
 def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     """A histogram with quartiles, and the same by team or by run."""
@@ -136,7 +151,15 @@ def workspace_scores(request: HttpRequest, slug: str) -> HttpResponseBase:
     team = wanted["team"] or None
     by = "runs" if team is not None else wanted["by"]
     with opened_store(workspace) as store:
-        scores = read_scores(store, wanted["of"], by, team, timezone.now(), partial=wanted["partial"])
+        scores = read_scores(
+            store,
+            wanted["of"],
+            by,
+            team,
+            timezone.now(),
+            partial=wanted["partial"],
+            group_url=partial(_group_url, slug),
+        )
     if (file := download(request, tables(scores, by))) is not None:
         return file
     context = {

@@ -30,6 +30,10 @@ _ASKED = 5
 """Teams that are looked at for the metrics they were measured by."""
 
 
+RoundUrl = Callable[[str, str, int], str]
+"""The address of a round by run, team and number; without a team, that of the run."""
+
+
 class RoundFigures(NamedTuple):
     """The scores of all teams in one round of one execution."""
 
@@ -113,7 +117,12 @@ class RunComparison:
 
 
 def compare_runs(
-    store: AggregationStore, first: str, second: str, now: datetime, team_id: str | None = None
+    store: AggregationStore,
+    first: str,
+    second: str,
+    now: datetime,
+    round_url: RoundUrl,
+    team_id: str | None = None,
 ) -> RunComparison:
     """Raises ``UnknownExecution`` where one of them is not known."""
     both = store.across.compare(first, second, order=store.dialect.ranking_order, now=now)
@@ -130,7 +139,7 @@ def compare_runs(
         rounds=_rounds(*points),
         metrics=_pairs(*winners),
         cautions=tuple(_cautions(both, names if other_metrics else [])),
-        chart=_chart(points, team),
+        chart=_chart(list(zip((first, second), points, strict=True)), team, round_url),
         other_metrics=other_metrics,
         team=team,
     )
@@ -211,18 +220,25 @@ def _listed(names: set[str]) -> str:
     return _(", ").join(shown) + ("…" if len(names) > len(shown) else "")
 
 
-def _chart(points: Sequence[Sequence[ScorePoint]], team: TeamDelta | None) -> Chart:
-    figures = [sorted(_figures(side).items()) for side in points]
-    names = (_("First"), _("Second"))
-    series = [
-        Series(name, tuple((number, of.best) for number, of in side))
-        for name, side in zip(names, figures, strict=True)
-    ]
+def _chart(
+    sides: Sequence[tuple[str, Sequence[ScorePoint]]], team: TeamDelta | None, round_url: RoundUrl
+) -> Chart:
+    """The best of a round leads to the round of the team that has it, a mean to its run."""
+    best, means = [], []
+    for name, (run, points) in zip((_("First"), _("Second")), sides, strict=True):
+        figures = sorted(_figures(points).items())
+        leaders = {point.round_number: point for point in sorted(points, key=lambda point: point.score or 0)}
+        urls = {number: round_url(run, leader.team_id, number) for number, leader in leaders.items()}
+        best.append(Series(name, tuple((number, of.best) for number, of in figures), urls))
+        means.append(
+            Series(
+                _("%(name)s, mean") % {"name": name},
+                tuple((number, of.mean) for number, of in figures),
+                {number: round_url(run, "", number) for number, _of in figures},
+            )
+        )
+    series = best if team else best + means
     if team is None:
-        series += [
-            Series(_("%(name)s, mean") % {"name": name}, tuple((number, of.mean) for number, of in side))
-            for name, side in zip(names, figures, strict=True)
-        ]
         title = _("Best and mean score of each round")
     else:
         title = _("Score of %(team)s in each round") % {"team": team.team_name}

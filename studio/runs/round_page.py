@@ -273,13 +273,16 @@ def team_tables(execution_id: str, team: RunTeam) -> dict[str, Callable[[], Tabl
 def _series(records: Sequence[RoundRecord]) -> list[Series]:
     """The score first, then what it was made of."""
     names = dict.fromkeys(metric.name for record in records for metric in record.metrics)
-    series = [Series(_("Score"), tuple((record.round_number, record.score) for record in records))]
+    numbers = [record.round_number for record in records]
+    # Beside the team's own page; rounds count from 1, a row of another number has no address.
+    urls = {number: f"rounds/{number}/" for number in numbers if number >= 1}
+    series = [Series(_("Score"), tuple((record.round_number, record.score) for record in records), urls)]
     for name in names:
         points = [
             (record.round_number, next((m.score for m in record.metrics if m.name == name), None))
             for record in records
         ]
-        series.append(Series(name or "–", tuple(points)))
+        series.append(Series(name or "–", tuple(points), urls))
     return series
 
 

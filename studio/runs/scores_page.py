@@ -36,6 +36,10 @@ class ScoreGroup:
     run: Execution | None = None
 
 
+GroupUrl = Callable[[ScoreGroup], str]
+"""Where the row of a group leads; nowhere where it is empty."""
+
+
 @dataclass(frozen=True)
 class Scores:
     """What a page about scores shows."""
@@ -57,7 +61,14 @@ class Scores:
 
 
 def read_scores(
-    store: AggregationStore, of: ScoresOf, by: str, team_id: str | None, now: datetime, *, partial: bool
+    store: AggregationStore,
+    of: ScoresOf,
+    by: str,
+    team_id: str | None,
+    now: datetime,
+    *,
+    partial: bool,
+    group_url: GroupUrl,
 ) -> Scores:
     """Of every round, or of each team's best in each run; for all teams or for one. ``partial``: with those
     of teams that did not finish."""
@@ -75,7 +86,7 @@ def read_scores(
         whole,
         _whole_chart(whole, of),
         groups,
-        _groups_chart(groups, of),
+        _groups_chart(groups, of, group_url),
         total,
         teams=tuple(store.across.teams(order="name", limit=TEAMS_OFFERED)),
         chosen=None if team_id is None else store.across.team(team_id),
@@ -130,7 +141,7 @@ def _whole_chart(whole: Distribution, of: ScoresOf) -> Chart:
     return spread_chart("spread-chart", whole, words)
 
 
-def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
+def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf, group_url: GroupUrl) -> Chart:
     words = Words(
         title=_("Scores side by side"),
         description=_("One row each: box for the middle half, line and number for the median."),
@@ -138,10 +149,10 @@ def _groups_chart(groups: Sequence[ScoreGroup], of: ScoresOf) -> Chart:
     )
     # With all its values each row has its dots; of some, boxes alone say more.
     if all(len(group.scores.values) == group.scores.count for group in groups):
-        return strip_chart(
-            "groups-chart", [Group(group.name, group.scores.values) for group in groups], words
-        )
-    return box_chart("groups-chart", [Box(group.name, group.scores) for group in groups], words)
+        rows = [Group(group.name, group.scores.values, group_url(group)) for group in groups]
+        return strip_chart("groups-chart", rows, words)
+    boxes = [Box(group.name, group.scores, group_url(group)) for group in groups]
+    return box_chart("groups-chart", boxes, words)
 
 
 def _across(of: ScoresOf) -> str:

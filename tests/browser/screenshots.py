@@ -15,6 +15,7 @@ from typing import Literal
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from tests.browser.command_pictures import OtherMachine, show_commands
 from tests.browser.test_accessibility import PAGES
 from tests.chromium import ARGUMENTS, HOW_TO_GET_IT, find_chromium
 from tests.studio_process import ROOT, Studio
@@ -116,6 +117,18 @@ def picture_for_help(browser: Browser, studio: Studio) -> None:
         page.locator("a.row-link").first.click()
         page.locator("#run-why").evaluate("each => each.scrollIntoView()")
         shoot_help("why-it-won")
+        page.goto("/everything/")
+        shoot_help("everything")
+        other = OtherMachine(studio, studio.data.parent / f"gpu-{language}", demo)
+        other.show_agent(page)
+        shoot_help("agent")
+        for slug, commands in (
+            ("pipeline", other.in_a_pipeline),
+            ("client", other.by_the_client),
+            ("pinned-runs", other.a_pinned_run),
+        ):
+            show_commands(page, commands())
+            shoot_help(slug)
 
 
 def picture_every_page(browser: Browser, studio: Studio, folder: Path) -> None:

@@ -2,8 +2,10 @@
 
 from playwright.sync_api import Page, expect
 
+from studio.help.glossary import TERMS
 from tests.browser.audit import findings
 from tests.browser.readiness import press
+from tests.browser.test_accessibility import PAGES
 
 
 def test_from_a_term_to_the_glossary_and_back(page: Page, server: str) -> None:
@@ -74,3 +76,28 @@ def test_the_palette_offers_what_a_page_does_and_not_its_terms(page: Page) -> No
     options = page.get_by_role("option")
     expect(options.filter(has_text="New set").first).to_be_visible()
     expect(options.filter(has_text="What is this")).to_have_count(0)
+
+
+LISTS_OF_NAMES = ("/api/", "/help/", "/shortcuts/", "/audit/")
+"""Pages whose headings and fields name kinds of things, and say nothing about them."""
+SHOWN_HEADINGS = """
+() => [...document.querySelectorAll("main :is(h1, h2, th[scope=col], dt)")]
+  .filter(each => !each.closest(".visually-hidden") && !each.querySelector(".visually-hidden, .sort"))
+  .map(each => {
+    const bare = each.cloneNode(true);
+    bare.querySelectorAll(".term").forEach(term => term.remove());
+    return bare.textContent.trim().toLowerCase();
+  })
+"""
+
+
+def test_every_heading_that_is_a_term_of_the_glossary_has_its_question_mark(page: Page) -> None:
+    slugs = {str(term.title).lower(): term.slug for term in TERMS.values()}
+    slugs |= {f"{title}s": slug for title, slug in slugs.items()}
+    missing = []
+    for path, status in PAGES.items():
+        if status == 200 and not path.startswith(LISTS_OF_NAMES):
+            page.goto(path)
+            used = {slugs[words] for words in page.evaluate(SHOWN_HEADINGS) if words in slugs}
+            missing += [f"{path}: {slug}" for slug in used if not page.locator(f"#term-{slug}").count()]
+    assert missing == []

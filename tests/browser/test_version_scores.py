@@ -34,9 +34,11 @@ def test_a_version_that_helped_is_told_from_noise_and_its_runs_are_a_click_away(
     expect(page).to_have_url(f"{server}/prompts/briefing-writers/versions/4/runs/")
     expect(page.get_by_role("table", name="Runs of v4").locator("tbody tr")).to_have_count(5)
     expect(page.get_by_text("from the export record")).to_have_count(5)
-    expect(page.get_by_role("img", name="Do scores improve by round?")).to_be_visible()
     rounds = page.get_by_role("table", name="Do scores improve by round?")
     expect(rounds).to_contain_text("significant")
+    page.get_by_role("link", name="Round 3:").locator(".mark").click()
+    expect(page).to_have_url(f"{server}/prompts/briefing-writers/versions/4/runs/#round-3")
+    expect(rounds.locator("#round-3")).to_be_in_viewport()
     page.locator("table.rows .row-link").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Draft an incident review")
 
@@ -52,7 +54,7 @@ def test_a_version_that_changed_the_judge_is_not_compared_unless_asked(page: Pag
     split = page.locator("tr.basis-change")
     expect(split).to_have_count(1)
     expect(split).to_contain_text("v2 changed the evaluator template.")
-    chart = page.get_by_role("img", name="Score over versions")
+    chart = page.locator("svg.chart", has_text="Mean best score of a run")
     expect(chart.locator(".basis-break")).to_have_count(1)
     split.get_by_role("link", name="Show the difference anyway").click()
     expect(page.get_by_text("because you asked for it")).to_be_visible()
@@ -139,3 +141,36 @@ def test_a_comparison_folds_its_figures_below_the_texts(page: Page) -> None:
     scores.get_by_role("button", name="Show").click()
     expect(page).to_have_url(re.compile(r"\?w=on&detect=3\.5"))
     expect(scores.get_by_text("To detect 3.50: 3 more runs of each version")).to_be_visible()
+
+
+def test_points_of_versions_lead_to_their_runs_and_a_line_pointed_at_stands_out(
+    page: Page, server: str
+) -> None:
+    page.goto("/prompts/research-team/scores/")
+    chart = page.locator("svg.chart", has_text="Mean best score of a run")
+    before, after = chart.locator(".interval").all()
+    after.locator("a .mark").first.hover()
+    expect(before).to_have_css("opacity", "0.35")
+    expect(after).to_have_css("opacity", "1")
+    after.locator("a .mark").first.click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/versions/2/runs/")
+    page.go_back()
+    by_round = page.locator("svg.chart", has_text="Mean score").last
+    by_round.locator(".look-1 a").first.click()
+    expect(page).to_have_url(f"{server}/prompts/research-team/versions/4/runs/#round-1")
+
+
+def test_points_of_a_workspace_and_of_two_runs_are_links(page: Page, server: str) -> None:
+    page.goto("/workspaces/research/scores/")
+    row = page.locator("svg.chart a").first
+    team = row.get_attribute("href")
+    row.locator(".row-name").click()
+    expect(page).to_have_url(f"{server}{team}")
+    runs = RunResult.objects.filter(workspace__slug="research", state="completed")
+    first, second = runs.order_by("pk").values_list("execution_id", flat=True)[:2]
+    page.goto(f"/workspaces/research/runs/{first}...{second}/")
+    page.locator("svg.chart .look-1 a .mark").last.click()
+    expect(page).to_have_url(re.compile(rf"/runs/{first}/teams/[^/]+/rounds/3/$"))
+    page.goto(page.url.removesuffix("rounds/3/"))
+    page.locator("svg.chart .look-2 a .mark").first.click()
+    expect(page).to_have_url(re.compile(rf"/runs/{first}/teams/[^/]+/rounds/1/$"))

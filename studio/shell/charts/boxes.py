@@ -30,6 +30,8 @@ class Group:
 
     name: str
     values: tuple[float | None, ...]
+    url: str = ""
+    """Where its row leads."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Box:
 
     name: str
     scores: Distribution
+    url: str = ""
 
 
 def strip_chart(identity: str, groups: Sequence[Group], words: Words) -> Chart:
@@ -46,7 +49,7 @@ def strip_chart(identity: str, groups: Sequence[Group], words: Words) -> Chart:
     if not values:
         return Chart()
     across = scale(values, _LEFT + 8, WIDTH - _RIGHT)
-    rows = [(group.name, _dots(group, across, _middle(at))) for at, group in enumerate(groups)]
+    rows = [(group.name, group.url, _dots(group, across, _middle(at))) for at, group in enumerate(groups)]
     left_out = sum(len(group.values) for group in groups) - len(values)
     return Chart(_rows(identity, rows, across, words), left_out=left_out)
 
@@ -59,7 +62,11 @@ def box_chart(identity: str, boxes: Sequence[Box], words: Words) -> Chart:
         return Chart()
     across = scale(ends, _LEFT + 8, WIDTH - _RIGHT)
     rows = [
-        (box.name, [_box(box.scores, across, _middle(at)), _median_text(box.scores.median, _middle(at))])
+        (
+            box.name,
+            box.url,
+            [_box(box.scores, across, _middle(at)), _median_text(box.scores.median, _middle(at))],
+        )
         for at, box in enumerate(boxes)
     ]
     return Chart(_rows(identity, rows, across, words))
@@ -95,7 +102,7 @@ def spread_chart(identity: str, scores: Distribution, words: Words) -> Chart:
 
 
 def _rows(
-    identity: str, rows: Sequence[tuple[str, list[SafeString]]], across: Scale, words: Words
+    identity: str, rows: Sequence[tuple[str, str, list[SafeString]]], across: Scale, words: Words
 ) -> SafeString:
     """Named rows, one below the other on one scale."""
     bottom = _TOP + _ROW * len(rows)
@@ -105,13 +112,15 @@ def _rows(
     ]
     parts += _ticks(across, bottom)
     parts.append(line(_LEFT, bottom, WIDTH - _RIGHT, bottom, "axis"))
-    for at, (name, drawn) in enumerate(rows):
+    for at, (name, url, drawn) in enumerate(rows):
         place = {"class": "row-name", "x": _LEFT - 10, "y": _middle(at) + 4, "text-anchor": "end"}
         named = tag("text", place, tag("title", {}, name), shortened(name, _NAME_ROOM))
-        parts.append(tag("g", {"class": "strip"}, named, *drawn))
+        row = tag("g", {"class": "strip"}, named, *drawn)
+        parts.append(tag("a", {"href": url, "aria-label": name}, row) if url else row)
     if words.across:
         parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, bottom + 38, words.across, "axis-name", "middle"))
-    return drawing(identity, words, bottom + _BOTTOM, *parts)
+    has_links = any(url for _name, url, _drawn in rows)
+    return drawing(identity, words, bottom + _BOTTOM, *parts, has_links=has_links)
 
 
 def _middle(row: int) -> float:

@@ -27,6 +27,8 @@ class Point:
     estimate: Estimate
     says: str
     """All of it in words, on hover."""
+    url: str = ""
+    """Where it leads."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,9 @@ def interval_chart(identity: str, stretches: Sequence[Stretch], words: Words) ->
             parts.append(_break(here[0] - step / 2, stretch.because))
         parts.append(_stretch(stretch.look % NAMED, stretch, here, up, figures=len(shown) <= _FIGURES))
         at += len(stretch.points)
-    return Chart(drawing(identity, words, _HEIGHT, _axes(shown, places, up, words), *parts))
+    axes = _axes(shown, places, up, words)
+    has_links = any(point.url for point in shown)
+    return Chart(drawing(identity, words, _HEIGHT, axes, *parts, has_links=has_links))
 
 
 def _reach(estimate: Estimate) -> Iterator[float | None]:
@@ -97,8 +101,16 @@ def _stretch(look: int, stretch: Stretch, places: Sequence[float], up: Scale, *,
         tag("line", {"class": "line", "x1": x1, "y1": y1, "x2": x2, "y2": y2, **dash})
         for (x1, y1), (x2, y2) in pairwise(ends)
     ]
-    marks = [_mark(look, point, x, up, figures) for point, x in points]
+    marks = [_leading(point, _mark(look, point, x, up, figures), stretch) for point, x in points]
     return tag("g", {"class": f"interval look-{look + 1}"}, joined(joins), joined(marks))
+
+
+def _leading(point: Point, mark: SafeString, stretch: Stretch) -> SafeString:
+    """The mark as a link, where the point leads somewhere. Tab stops at the end of each line only."""
+    if not point.url:
+        return mark
+    stop = {"aria-label": point.says} if point is stretch.points[-1] else {"tabindex": "-1"}
+    return tag("a", {"href": point.url} | stop, mark)
 
 
 def _mark(look: int, point: Point, x: float, up: Scale, figures: bool) -> SafeString:
@@ -108,6 +120,8 @@ def _mark(look: int, point: Point, x: float, up: Scale, figures: bool) -> SafeSt
         {"class": "point"},
         tag("title", {}, point.says),
         *_bar(point.estimate, x, up),
+        # A mark of eight pixels is hard to point at.
+        *([tag("circle", {"class": "hit", "cx": x, "cy": up.at(mean), "r": 11})] if point.url else []),
         marker(look, x, up.at(mean), ""),
         *([text(x + 9, up.at(mean) - 7, score(mean), "point-score")] if figures else []),
     )

@@ -51,3 +51,13 @@ def test_many_points_leave_out_figures_and_names_but_the_newest() -> None:
     svg = draw(Stretch(tuple(point(f"v{number}") for number in range(1, 42))))
     assert "point-score" not in svg
     assert ">v41<" in svg and ">v40<" not in svg and svg.count("<title>") == 41
+
+
+def test_points_are_links_and_tab_stops_at_the_end_of_each_line() -> None:
+    linked = [Point(name, SURE, f"{name} says", f"/{name}/") for name in ("v1", "v2")]
+    svg = draw(Stretch(tuple(linked)))
+    assert re.findall(r'<a href="([^"]+)" ([^>]+)>', svg) == [
+        ("/v1/", 'tabindex="-1"'),
+        ("/v2/", 'aria-label="v2 says"'),
+    ]
+    assert 'role="group"' in svg and 'role="img"' in draw(Stretch((point("v1"),)))
