@@ -48,6 +48,8 @@ class _Process:
             theirs.close()
         self._channel.settimeout(_ANSWER_SECONDS)
         self._frames = Frames(_MOST_ANSWER)
+        self._said = select.poll()
+        self._said.register(self._channel, select.POLLIN)
         self._turn = threading.Lock()
         self._started = time.monotonic()
         self._ready = False
@@ -55,7 +57,7 @@ class _Process:
 
     def become_ready(self, most: float, wait: float) -> bool:
         with self._turn:
-            if not self._ready and select.select([self._channel], [], [], wait)[0]:
+            if not self._ready and self._said.poll(wait * 1000):
                 answer = self._answer()
                 if not answer.get("ready"):
                     raise self._failed(str(answer.get("failed", "")))
@@ -70,9 +72,15 @@ class _Process:
                 raise ForkServerEnded("killed")
             try:
                 socket.send_fds(self._channel, [pack(request)], descriptors)
+                return self._answer()
             except OSError as error:
                 raise self._failed(str(error)) from error
-            return self._answer()
+            except ForkServerEnded:
+                raise
+            except BaseException:
+                # An interrupt between question and answer: the answer must not reach the next question.
+                self._failed("interrupted")
+                raise
 
     def _answer(self) -> dict[str, Any]:
         try:

@@ -1,6 +1,7 @@
 """The bare process that workers are forked from: what it holds, what a fork holds of it, and its end."""
 
 import os
+import resource
 import signal
 import time
 from collections.abc import Iterator
@@ -73,3 +74,34 @@ def test_workers_outlive_it_and_the_next_ones_have_a_new_one(own: JailPool, valu
     assert own.render("team", "c", values) == "c"
     assert server_of(own) != first
     assert own.stats().stops == 0
+
+
+def test_it_starts_in_a_process_with_many_open_files(values: Values) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        with JailPool(size=1, spares=0) as pool:
+            assert pool.render("team", "a", values) == "a"
+    finally:
+        for descriptor in held:
+            os.close(descriptor)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_an_interrupt_leaves_no_answer_for_the_next_question(
+    own: JailPool, values: Values, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own.render("team", "a", values)
+    process = own._jobs._forks._process
+    assert process
+    with monkeypatch.context() as interrupted:
+        interrupted.setattr(process, "_answer", _interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            process.ask({"reap": workers(own)[0]})
+    assert not process.is_running()
+    assert own.render("team", "b", values) == "b"
+
+
+def _interrupt() -> None:
+    raise KeyboardInterrupt
