@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from waitress.adjustments import Adjustments
 from waitress.channel import HTTPChannel
+from waitress.receiver import ChunkedReceiver
 from waitress.server import TcpWSGIServer
 
 from studio.shell.precedence import PRECEDENCE
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication
 
 MEBIBYTE = 1024 * 1024
+LONGEST_CHUNK_LINE = 64 * 1024
 
 
 @dataclass(frozen=True)
@@ -58,11 +60,22 @@ class BoundedChannel(HTTPChannel):
         """Note when a request begins."""
         before = self.request
         if before is None:
+            # Blank lines before a request say nothing, and waitress makes a request of every second one.
+            data = data.lstrip(b"\r\n")
             PRECEDENCE.arriving()
         taken: bool = super().received(data)
         if self.request is not before:
             self.waits_since = time.time()
+        if self._between_chunks > LONGEST_CHUNK_LINE:
+            self.drop()
         return taken
+
+    @property
+    def _between_chunks(self) -> int:
+        """Bytes of a chunk's line, or behind the last chunk, that do not end. Waitress has no limit for them
+        and copies all of them again with each part that arrives, in the loop that serves everybody."""
+        body = self.request.body_rcv if self.request else None
+        return len(body.control_line) + len(body.trailer) if isinstance(body, ChunkedReceiver) else 0
 
     @property
     def is_waiting(self) -> bool:

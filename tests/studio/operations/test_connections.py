@@ -8,8 +8,9 @@ from contextlib import closing, suppress
 from typing import Any
 
 import pytest
+from waitress.parser import HTTPRequestParser
 
-from studio.operations.connections import BoundedServer, Bounds
+from studio.operations.connections import BoundedChannel, BoundedServer, Bounds
 
 Start = Callable[[Bounds], tuple[str, int]]
 
@@ -127,3 +128,39 @@ def test_bodies_that_are_too_large_together_are_cut_off(start: Start) -> None:
     assert get(address) == b"0"
     for connection in held:
         connection.close()
+
+
+@pytest.mark.parametrize("begun", [b"5;a=", b"0\r\na: "])
+def test_a_chunk_line_without_end_is_cut_off(start: Start, begun: bytes) -> None:
+    connection = socket.create_connection(start(Bounds()))
+    with closing(connection), suppress(ConnectionError):
+        connection.sendall(b"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + begun)
+        for _ in range(30):
+            connection.sendall(b"a" * 1_000_000)
+        raise AssertionError("30 MB of it were taken")
+
+
+def test_blank_lines_before_a_request_are_no_requests(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+    parsers: list[HTTPRequestParser] = []
+
+    class Counted(HTTPRequestParser):
+        def __init__(self, *arguments: Any) -> None:
+            super().__init__(*arguments)
+            parsers.append(self)
+
+    monkeypatch.setattr(BoundedChannel, "parser_class", Counted)
+    with closing(socket.create_connection(start(Bounds()), timeout=20)) as connection:
+        connection.sendall(b"\r\n" * 500_000 + b"GET / HTTP/1.0\r\n\r\n")
+        assert connection.recv(12) == b"HTTP/1.0 200"
+    assert len(parsers) == 1
+
+
+def test_a_body_in_chunks_is_read(start: Start) -> None:
+    with closing(socket.create_connection(start(Bounds()), timeout=20)) as connection:
+        chunks = b"5;a=b\r\naaaaa\r\n" * 20_000 + b"0\r\na: b\r\n\r\n"
+        head = b"POST / HTTP/1.1\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n"
+        connection.sendall(head + chunks)
+        received = b""
+        while data := connection.recv(65_536):
+            received += data
+    assert received.startswith(b"HTTP/1.1 200") and received.endswith(b"100000")
