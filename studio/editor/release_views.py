@@ -28,6 +28,7 @@ from studio.prompts.forms import FormatField
 from studio.prompts.texts import TextKind, texts_of
 from studio.shell.refusal import RequestRefused
 from studio.shell.requests import person_of, refuse_other_encodings, valid_or_refuse
+from studio.shell.turns import heavy
 
 
 class ReleaseForm(forms.Form):
@@ -41,6 +42,7 @@ class ReleaseForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
+@heavy
 @needs(Action.EDIT, posts=True)
 def prompt_release(request: HttpRequest, slug: str) -> HttpResponse:
     """The set in two formats; a POST takes the new defaults, or the format for the set's previews."""

@@ -88,6 +88,7 @@ HEAVY = (
     "/workspaces/any/runs/one...two/",
     "/workspaces/any/runs/compare/",
     "/prompts/set/export/",
+    "/prompts/set/release/",
     "/exports/1/undo/",
 )
 
