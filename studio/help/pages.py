@@ -90,6 +90,12 @@ PAGES = (
         _("A service behind nginx with TLS, PostgreSQL, several servers, backups and upgrades."),
         has_picture=False,
     ),
+    HelpPage(
+        "growth",
+        _("Know how far the studio grows"),
+        _("What grows with people, sets, workspaces and rows, which limit comes first, and what to do then."),
+        has_picture=False,
+    ),
 )  # fmt: skip
 
 
