@@ -40,6 +40,7 @@ MLFLOW, PHOENIX = "mlflow==3.17.2", "arize-phoenix==20.26.1"
 LABEL = "production"
 TEXT = "Task: {{ user_prompt }}\nRound {{ round_number }}.\n" + "Answer in whole sentences.\n" * 20
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "prompt-studio" / "peers"
+PINNED = ROOT / "requirements.txt"
 RESULTS = Path(__file__).with_name("RESULTS.md")
 TICK = 1000 / os.sysconf("SC_CLK_TCK")
 OPERATIONS = {
@@ -208,7 +209,10 @@ class Studio(Server):
         self._made = defaultdict[str, int](lambda: VERSIONS)
 
     def install_size(self) -> int:
-        pins = re.findall(r"^([\w.-]+)==", (ROOT / "requirements.txt").read_text(), re.MULTILINE)
+        # Without what builds the front end, which the wheel brings along.
+        pins = re.findall(
+            r"^(?!nodejs|babel|hatchling|editables)([\w.-]+)==", PINNED.read_text(), re.MULTILINE
+        )
         folders = [ROOT / "builder", ROOT / "studio", ROOT / "templates", ROOT / "static" / "dist"]
         own = sum(path.stat().st_size for folder in folders for path in folder.rglob("*") if path.is_file())
         return own + size_of(Path(sys.executable), pins)

@@ -199,10 +199,10 @@ def _rows(person: object, factor: int, folder: Path) -> int:
     from django.utils import timezone
 
     from studio.models import Workspace
-    from tests.benchmarks.test_leaderboard import _fill
+    from tests.benchmarks.test_leaderboard import fill
 
     (folder / "w0").mkdir()
-    _fill(folder / "w0" / "mixseek.db", 10_000 * factor)
+    fill(folder / "w0" / "mixseek.db", 10_000 * factor)
     Workspace.objects.create(slug="w0", name="w0", path=str(folder / "w0"), created_at=timezone.now())
     return 10_000 * factor
 
