@@ -23,6 +23,7 @@ MOST_LISTED = 12
 
 State = Literal["exact", "several", "edited", "unknown", "unexamined"]
 Why = Literal["under-way", "texts-not-sent", "no-prompts", "mixed", "judges", "no-version"]
+_NO_PROMPTS: tuple[Why, ...] = ("under-way", "texts-not-sent", "no-prompts")
 
 _RECOGNISED = (Found.EXACT, Found.SEVERAL)
 
@@ -115,6 +116,15 @@ class RunOrigin(_Origin):
     @property
     def contradicted(self) -> bool:
         """Whether a manifest names another version than the prompts show."""
+        return self._claimed and self.why not in _NO_PROMPTS
+
+    @property
+    def unverified(self) -> bool:
+        """Whether a manifest names a version, and no prompt is there that could confirm it."""
+        return self._claimed and self.why in _NO_PROMPTS
+
+    @property
+    def _claimed(self) -> bool:
         return self.result is not None and bool(self.result.pinned) and self.basis != Basis.MANIFEST
 
     @property

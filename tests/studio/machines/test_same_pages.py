@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
+from builder.client.manifest import Manifest, write
 from builder.errors import StudioRefused
 from builder.leaderboard import AggregationStore
 from studio.machines.mirror import mirror_folder
@@ -87,13 +88,13 @@ def addresses(folder: Path) -> list[str]:
 
 
 ONLY_LOCAL = {
-    "": r"owner \w+|[\d.]+ MB",  # the database there has indexes
+    "": r"owner \w+|[\d.]+ MB|.* UTC",  # the database there has indexes
     "settings/": r"Folder|Path of the.*|pwd|prints it.*|Working directory.*|Where|mixseek exec|is started.*"
     r"|\.env|there overrides.*",
     "system/": r"/workspaces/here/system/compare/\?from=\d+.*",
 }
 ONLY_REMOTE = {
-    "": r"machine last heard of|[\d.]+ MB",
+    "": r"machine last heard of|[\d.]+ MB|.* UTC",
     "settings/": ".*",  # the section about the machine
     "system/": r"/workspaces/here/system/compare/\?from=.*|Built from what .*|\.md|,|\.txt|\) and.*",
 }
@@ -131,16 +132,24 @@ def test_pages_say_that_texts_are_not_sent(twins: Workplace, person: User) -> No
     browser.post(f"/workspaces/{REMOTE}/machine/texts/", {"texts": "no"})
     twins.agent.once()
     assert {file.name.rpartition(".")[2] for file in RemoteWorkspace.objects.get().files.all()} == {"toml"}
-    twins.play("third task")
+    (pinned,) = twins.play("third task")
+    manifest = Manifest(
+        id="1" * 32, studio="", prompt_set="harvesters", version=3, hash="h", by="hana", program="mixseek",
+        started_at=NOW, executions=[pinned], link="one",
+    )  # fmt: skip
+    write(twins.folder, manifest, None)
     twins.agent.once()
     remote = Workspace.objects.get(slug=REMOTE)
     assert attribute_workspace(remote, timezone.now()).problem is None
     for address in addresses(twins.folder):
         answer = browser.get(f"/workspaces/{REMOTE}/{address}", follow=True)
         page = answer.content.decode()
-        assert not re.search("harvest|second task|third task|is blank|when the run ends", page), address
+        assert not re.search("the harvest|second task|third task|is blank|when the run ends", page), address
         says = "Texts not sent" in page
         assert says or address.startswith(("import/", "preview/")) or address.endswith("prompt.txt"), address
+    # A manifest that nothing can confirm is no contradiction.
+    page = browser.get(f"/workspaces/{REMOTE}/runs/{pinned}/").content.decode()
+    assert "harvesters@3" in page and "no stored prompt confirms it" in page and "contradiction" not in page
     # What was found out before is still known; the newer run says why it is not.
     attributions = RunResult.objects.filter(workspace=remote).values_list("found", flat=True)
     assert attributions.count() == 4
