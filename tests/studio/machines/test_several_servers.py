@@ -1,6 +1,7 @@
 """Two servers of one studio: each makes its own copy of a remote workspace from the same batches."""
 
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,9 +45,14 @@ def servers(shared: bool, tmp_path: Path) -> Iterator[tuple[Studio, Studio]]:
 
 
 def same(pages: tuple[Person, Person], path: str) -> None:
-    """Both servers show the same at an address."""
-    one, two = (words(page.see(path)) for page in pages)
-    assert one == two, path
+    """Both servers show the same at an address, once neither is at its copy any more."""
+    end = time.monotonic() + 60
+    while True:
+        one, two = (words(page.see(path)) for page in pages)
+        if one == two:
+            return
+        assert time.monotonic() < end, (path, set(one) ^ set(two))
+        time.sleep(0.3)
 
 
 @WITH_FOLDER
