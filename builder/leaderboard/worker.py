@@ -33,6 +33,8 @@ _FILE_ERRORS = (
     duckdb.InternalException,
     duckdb.SerializationException,
 )
+_PATH = re.compile(r"""(["'`])[^"'`]*/[^"'`]*\1|["'`]?[^\s"'`]*(?:/[^\s"'`:,;)]+)+["'`]?""")
+"""In quotes with all that is in them: the name of a folder may have spaces."""
 _PLAIN_INDEX = re.compile(r"\[[\w, \"']*\]")
 
 
@@ -193,7 +195,7 @@ def _kind_of(error: duckdb.Error) -> str:
 
 def _told(error: duckdb.Error) -> str:
     """DuckDB's own first line, for people: no path of a file, no setting to change."""
-    line = re.sub(r"""["'`]?(?:/[^\s"'`:,;)]+)+["'`]?""", "…", str(error).split("\n")[0])
+    line = _PATH.sub("…", str(error).split("\n")[0][:1000])
     return re.split(r"\b(?:SET|PRAGMA)\b|\(\d", line)[0].strip()[:300]
 
 

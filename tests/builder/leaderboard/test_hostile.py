@@ -21,7 +21,7 @@ from builder.errors import (
     DatabaseTooLarge,
     LeaderboardError,
 )
-from builder.leaderboard import AggregationStore, copying, process
+from builder.leaderboard import AggregationStore, copying, process, worker
 from builder.leaderboard.process import ReaderProcess
 from tests.builder.leaderboard.conftest import Played
 from tests.builder.leaderboard.hostile_databases import HOSTILE, make_heavy, make_hostile, make_sparse
@@ -314,6 +314,24 @@ def test_a_process_that_nobody_asks_is_ended_and_the_next_question_has_another(
     monkeypatch.undo()
     assert store.executions() == expected
     assert _worker(store).pid != first
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            'IO Error: Cannot open file "/srv/My Data/ab/mixseek.db": No such file',
+            "Cannot open file …: No such file",
+        ),
+        ("IO Error: Could not read from '/tmp/a b/c d.db': 5 bytes", "Could not read from …: 5 bytes"),
+        ("IO Error: ../other/secret.db is missing", "… is missing"),
+        ("IO Error: file:///etc/passwd", "…"),
+        ("IO Error: no room. SET memory_limit='9GB'", "no room."),
+        ("IO Error: could not allocate (512.0 MB/512.0 MB used)\nSET threads=1", "could not allocate"),
+    ],
+)
+def test_duckdbs_own_words_are_shown_without_paths_and_settings(error: str, told: str) -> None:
+    assert worker._told(duckdb.Error(error)) == f"IO Error: {told}"
 
 
 def _worker(store: AggregationStore) -> "process.WorkerProcess":
