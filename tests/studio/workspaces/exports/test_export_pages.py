@@ -247,7 +247,7 @@ def test_a_label_that_moved_since_the_page_is_a_conflict(
     sent = sent_by(page_of(signed_in))
     Label.objects.move("production", version(research, 3), by=person, at=NOW)
     answer = signed_in.post(PLAN, sent)
-    assert answer.status_code == 409 and "points at v3 now" in answer.content.decode()
+    assert answer.status_code == 409 and "now points to v3" in answer.content.decode()
     assert not Export.objects.exists()
 
 

@@ -172,7 +172,7 @@ def test_somebody_saved_first_both_texts_are_kept(
     sent = shown(signed_in)
     research.save_version(templates("theirs"), base=2, message="first", author=person, at=NOW)
     answer = signed_in.post(PLAN, sent, follow=True)
-    assert "Nothing was done: somebody saved a version meanwhile." in answer.text
+    assert "Nothing was done: someone else saved a version meanwhile." in answer.text
     assert "theirs" in answer.text and Draft.objects.get().templates == templates("three")
     assert signed_in.get(OF_DRAFT)["Location"] == "/prompts/research/conflict/"
     assert not Export.objects.exists() and research.labels.get().version.number == 1
@@ -184,7 +184,7 @@ def test_a_label_that_moved_since_the_page_stops_before_the_save(
     sent = shown(signed_in)
     Label.objects.move("production", version(research, 2), by=person, at=NOW)
     answer = signed_in.post(PLAN, sent)
-    assert answer.status_code == 409 and "production points at v2 now" in answer.text
+    assert answer.status_code == 409 and "production now points to v2" in answer.text
     assert research.versions.count() == 2 and not Export.objects.exists()
 
 
@@ -209,7 +209,7 @@ def test_a_label_that_moves_during_the_save_leaves_the_version_and_says_so(
 ) -> None:
     answer = signed_in.post(PLAN, shown(signed_in), follow=True)
     assert "Saved as v3." in answer.text
-    assert "production points at v2 now, so nothing was written." in answer.text
+    assert "production now points to v2, so nothing was written." in answer.text
     assert research.labels.get().version.number == 2 and not Export.objects.exists()
     # The page goes on with the version that is there, and the same choice.
     again = sent_by(answer.text)
