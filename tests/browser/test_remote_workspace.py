@@ -88,7 +88,7 @@ def test_a_remote_workspace_from_registration_to_a_runs_page(
     page.goto("/account/tokens/")
     page.get_by_label("Name").fill("gpu-1")
     page.get_by_role("checkbox", name=re.compile("^Machine")).check()
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     expect(page.locator("main")).to_contain_text("pst_")
     made = re.search(r"pst_[\w-]+", page.content())
     assert made
