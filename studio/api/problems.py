@@ -270,6 +270,8 @@ _WRONG = {
     "literal_error": gettext_lazy("Must be one of: %(expected)s."),
     "greater_than_equal": gettext_lazy("Must be at least %(ge)s."),
     "less_than_equal": gettext_lazy("Must be at most %(le)s."),
+    "greater_than": gettext_lazy("Must be more than %(gt)s."),
+    "less_than": gettext_lazy("Must be less than %(lt)s."),
     "string_too_short": gettext_lazy("Must have at least %(min_length)s characters."),
     "string_too_long": gettext_lazy("Must have at most %(max_length)s characters."),
     "string_pattern_mismatch": gettext_lazy("Must match %(pattern)s."),
