@@ -91,7 +91,7 @@ class Scene:
             answer = connection.getresponse()
             content = answer.read()
         if answer.status == 429:
-            # A server claims a twentieth of a token's requests of this minute; those of a killed one are lost.
+            # A server claims a twentieth of a token's requests of a minute; those of a killed one are lost.
             time.sleep(1)
             return self.ask(method, path, body)
         return answer.status, json.loads(content) if content else None, answer.headers
