@@ -43,6 +43,8 @@ class Sizes:
         """The expressions that a name, or a namespace's attribute as ``ns.attr``, is given."""
         self._items: dict[str, list[nodes.Node]] = defaultdict(list)
         """What a name goes through as the target of a loop."""
+        self._unpacked: dict[str, list[nodes.Node]] = defaultdict(list)
+        """What a name gets a part of each item of, as in `for name, score in metrics|items`."""
         self._loops: list[nodes.For] = []
         self._open: set[tuple[str, str]] = set()
         """Names being looked at: what is made from itself has no bound."""
@@ -70,6 +72,8 @@ class Sizes:
                         self._items[node.target.name].append(node.iter)
                     else:
                         self._bind(node.target, None)
+                        for item in node.target.find_all(nodes.Name):
+                            self._unpacked[item.name].append(node.iter)
                 case nodes.Macro() | nodes.CallBlock():
                     parameters |= {argument.name for argument in node.args}
                     passed += node.defaults
@@ -100,6 +104,10 @@ class Sizes:
     def iterated(self, key: str) -> Sequence[nodes.Node]:
         """What a name goes through as the target of a loop."""
         return self._items.get(key, [])
+
+    def unpacked(self, key: str) -> Sequence[nodes.Node]:
+        """What a name gets a part of each item of; each is a ``None`` in ``given``, too."""
+        return self._unpacked.get(key, [])
 
     def key(self, node: nodes.Node) -> str:
         """The name that something is looked up by, as in ``given``; empty where it has none."""

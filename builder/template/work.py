@@ -199,10 +199,12 @@ class Work:
             return CHARACTERS_OF_A_VALUE
         if key not in self._known:
             self._open.add(key)
-            long = [
-                CHARACTERS_OF_A_VALUE if value is None else self.long(value)
-                for value in self._sizes.given(key)
-            ]
+            given, unpacked = self._sizes.given(key), self._sizes.unpacked(key)
+            of_pieces = len(unpacked) == given.count(None) and all(
+                self._is_pieces(over, 0) for over in unpacked
+            )
+            unknown = _PIECE if of_pieces else CHARACTERS_OF_A_VALUE
+            long = [unknown if value is None else self.long(value) for value in given]
             for over in self._sizes.iterated(key):
                 long.append(_PIECE if self._is_pieces(over, 0) else self.long(over))
             self._open.discard(key)

@@ -82,6 +82,7 @@ class Server(ABC):
         self.folder = folder
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
+        self.process: subprocess.Popen[bytes] | None = None
         self._local = threading.local()
 
     @abstractmethod
@@ -128,6 +129,9 @@ class Server(ABC):
             time.sleep(0.01)
 
     def stop(self) -> None:
+        """Ends it with all processes below it, if it runs."""
+        if self.process is None or self.process.poll() is not None:
+            return
         below = list(descendants(self.process.pid))
         self.process.terminate()
         try:
@@ -523,16 +527,21 @@ def main() -> None:
         for folder in folders:
             folder.mkdir()
         studio, mlflow, phoenix = Studio(folders[0]), MLflow(folders[1]), Phoenix(folders[2])
-        for peer in (mlflow, phoenix):
-            peer.install()
-            peer.restore_or_seed()
-        if wanted.seed_only:
-            return
-        studio.start()
-        studio.seed()
-        studio.stop()
-        load = os.getloadavg()[0]
-        lines = table([studio, mlflow, phoenix])
+        servers: list[Server] = [studio, mlflow, phoenix]
+        try:
+            for peer in (mlflow, phoenix):
+                peer.install()
+                peer.restore_or_seed()
+            if wanted.seed_only:
+                return
+            studio.start()
+            studio.seed()
+            studio.stop()
+            load = os.getloadavg()[0]
+            lines = table(servers)
+        finally:
+            for server in servers:
+                server.stop()
     if wanted.write:
         RESULTS.write_text(
             "# Beside its peers\n\n"

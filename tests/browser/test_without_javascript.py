@@ -26,7 +26,7 @@ def test_a_file_is_uploaded_looked_at_and_taken_into_the_editor(plain: Page, ser
     plain.get_by_label("File").set_input_files(file)
     plain.get_by_role("button", name="Review").click()
     expect(plain.get_by_label("Name of the new set")).to_have_value("mine")
-    plain.get_by_label("Prompt set").select_option("Briefing writers")
+    plain.get_by_label("Prompt set", exact=True).select_option("Briefing writers")
     plain.get_by_role("button", name="Compare").click()
     expect(plain.locator(".import-problems")).to_contain_text("File line 4 · Team line 2")
     held = plain.locator("#judgment .held a").first

@@ -59,7 +59,7 @@ def test_what_is_guaranteed_holds() -> None:
     counts: Counter[str] = Counter()
     for seed in range(40):
         compare(seed, counts)
-    assert counts["compared"] > 280
+    assert counts["compared"] > 250
 
 
 @pytest.mark.slow

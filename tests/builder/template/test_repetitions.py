@@ -64,6 +64,7 @@ WORKS = (
     "{% for i in range(99999) if user_prompt|list|sort %}x{% endfor %}",
     "{% set d = {'a': [user_prompt]} %}" + loops("range(9999)", body="{{ d.a[0]|list|sort|first }}"),
     loops("[user_prompt]|list", "range(9999)", body="{{ v0|title|length }}"),
+    loops("range(9999)", body="{% for a, b in {'k': user_prompt}|items %}{{ b|title|length }}{% endfor %}"),
     "{% macro m() %}{{ user_prompt }}{% endmacro %}" + loops("range(9999)", body="{{ m()|list|sort|first }}"),
     "{% macro m(t=user_prompt) %}{{ t|list|sort|first }}{% endmacro %}"
     + loops("range(9999)", body="{{ m() }}"),
