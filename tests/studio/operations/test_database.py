@@ -12,7 +12,12 @@ import pytest
 from tests.studio_process import Studio
 
 BEFORE_THE_FIRST_RELEASE = "database_before_0.1.0.sql.gz"
-DUMPS = (BEFORE_THE_FIRST_RELEASE, "database_0.1.0.sql.gz", "database_migration_0004.sql.gz")
+DUMPS = (
+    BEFORE_THE_FIRST_RELEASE,
+    "database_0.1.0.sql.gz",
+    "database_migration_0004.sql.gz",
+    "database_migration_0014.sql.gz",
+)
 TABLES = ("promptversion", "labelmove", "export", "exportreceipt", "runresult", "roundresult", "historynote")
 
 
