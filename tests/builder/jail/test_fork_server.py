@@ -2,8 +2,8 @@
 
 import os
 import resource
+import select
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,10 +67,11 @@ def test_workers_outlive_it_and_the_next_ones_have_a_new_one(own: JailPool, valu
     assert own.render("team", "b", values) == "b"
     assert set(workers(own)) & set(before)
     for pid in before:
-        os.kill(pid, signal.SIGKILL)
-    # A busy machine takes its time to end them, and a job is done again only once.
-    while any(Path(f"/proc/{pid}/exe").exists() for pid in before):
-        time.sleep(0.001)
+        handle = os.pidfd_open(pid)
+        signal.pidfd_send_signal(handle, signal.SIGKILL)
+        # Until its pipes are closed: a job that meets one which is ending is done again only once.
+        select.select([handle], [], [])
+        os.close(handle)
     assert own.render("team", "c", values) == "c"
     assert server_of(own) != first
     assert own.stats().stops == 0
