@@ -38,7 +38,6 @@ def test_a_look_that_fails_is_no_answer_and_hangs_nobody(monkeypatch: pytest.Mon
     assert in_time("broken", lambda: 1 // 0) is None
 
 
-@pytest.mark.skipif(answering._mounts is None, reason="only Linux tells its mounts")
 def test_folders_on_this_machines_disks_are_told_from_others(tmp_path: Path) -> None:
     mounts = answering._mounts
     assert mounts is not None
